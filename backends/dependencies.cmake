@@ -1,0 +1,57 @@
+# How Hornbill's dependencies are had: an installed one first (find_package), else Kokkos and Kokkos Kernels from
+# their archives. Everything else is a package of the system.
+include(${CMAKE_CURRENT_LIST_DIR}/fetch.cmake)
+
+# --- Kokkos -----------------------------------------------------------------------------------------------------
+find_package(Kokkos 5.0 CONFIG QUIET)
+if(Kokkos_FOUND)
+  message(STATUS "Kokkos ${Kokkos_VERSION}: ${Kokkos_DIR} (${Kokkos_DEVICES})")
+  set(HORNBILL_BUNDLED_KOKKOS OFF)
+else()
+  hornbill_fetch_kokkos()
+  message(STATUS "Kokkos 5.0.2: built here from ${HORNBILL_KOKKOS_SOURCE}")
+  set(HORNBILL_BUNDLED_KOKKOS ON)
+  # Not EXCLUDE_FROM_ALL: `cmake --install` must install the Kokkos that Hornbill was built with.
+  add_subdirectory(${HORNBILL_KOKKOS_SOURCE} ${CMAKE_BINARY_DIR}/kokkos SYSTEM)
+endif()
+
+# --- Kokkos Kernels (templates only; no part of Hornbill's installed interface) ------------------------------------
+find_package(KokkosKernels CONFIG QUIET)
+add_library(hornbill_kokkos_kernels INTERFACE)
+if(KokkosKernels_FOUND)
+  target_link_libraries(hornbill_kokkos_kernels INTERFACE Kokkos::kokkoskernels)
+else()
+  include(${CMAKE_CURRENT_LIST_DIR}/kokkos_kernels/headers.cmake)
+  target_include_directories(hornbill_kokkos_kernels SYSTEM INTERFACE ${HORNBILL_KOKKOS_KERNELS_INCLUDE})
+  target_link_libraries(hornbill_kokkos_kernels INTERFACE Kokkos::kokkos)
+endif()
+
+# --- HDF5 ---------------------------------------------------------------------------------------------------------
+# By name rather than by find_package(HDF5), whose compiler wrapper answers with the MPI build where both are installed.
+find_path(HORNBILL_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
+set(_suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
+if(HORNBILL_PORTABLE_BINARIES)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(_hdf5_names hdf5 sz aec z)
+else()
+  set(_hdf5_names hdf5)
+endif()
+add_library(hornbill_hdf5 INTERFACE)
+target_include_directories(hornbill_hdf5 SYSTEM INTERFACE ${HORNBILL_HDF5_INCLUDE})
+foreach(name IN LISTS _hdf5_names)
+  find_library(HORNBILL_LIB_${name} NAMES ${name}_serial ${name} PATH_SUFFIXES hdf5/serial REQUIRED)
+  target_link_libraries(hornbill_hdf5 INTERFACE ${HORNBILL_LIB_${name}})
+endforeach()
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${_suffixes})
+target_link_libraries(hornbill_hdf5 INTERFACE ${CMAKE_DL_LIBS} m)
+
+# --- fmt, CLI11, nlohmann-json, doctest -----------------------------------------------------------------------------
+find_package(fmt REQUIRED)
+if(HORNBILL_ENABLE_CLI OR HORNBILL_ENABLE_PERF)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+endif()
+if(HORNBILL_ENABLE_TESTS)
+  find_package(doctest REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+endif()
