@@ -1,0 +1,32 @@
+/// \file
+/// Observations on the host: what files and command lines give, and `Evidence` puts on the device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hornbill/graph/host_factor_graph.hpp>
+#include <hornbill/types.hpp>
+
+namespace hornbill {
+
+/// One observation: the variable's value, or (binary variables) a likelihood for each value.
+struct Observation {
+  Index variable = 0;
+  Index value = -1;                   ///< the observed state, or -1 for soft evidence
+  double likelihood[2] = {1, 1};      ///< P(observation | variable = 0), P(observation | variable = 1); soft evidence only
+
+  static Observation hard(Index variable, Index value) { return {variable, value, {1, 1}}; }
+  static Observation soft(Index variable, double l0, double l1) { return {variable, -1, {l0, l1}}; }
+  bool is_hard() const { return value >= 0; }
+};
+
+/// A set of observations. Of several on one variable the last counts.
+using HostEvidence = std::vector<Observation>;
+
+/// Checks variables, values and likelihoods.
+/// \param source  how messages begin, e.g. the file's name and the evidence set
+/// \throws InputError naming the entry
+void validate(HostEvidence const& evidence, HostFactorGraph const& graph, std::string const& source);
+
+}  // namespace hornbill
