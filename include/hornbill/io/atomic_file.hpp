@@ -1,0 +1,16 @@
+/// \file
+/// Files that appear whole or not at all.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace hornbill::io {
+
+/// Calls `write(temporary)` with a name beside `file`, then renames the result to `file`.
+///
+/// If `write` throws, the temporary file is removed and `file` is as it was.
+/// \throws InputError if the folder cannot be written
+void write_atomically(std::string const& file, std::function<void(std::string const& temporary)> const& write);
+
+}  // namespace hornbill::io

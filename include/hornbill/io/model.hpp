@@ -1,0 +1,47 @@
+/// \file
+/// All that a model file holds, and reading and writing it in any format.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <hornbill/bp/schedule.hpp>
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
+
+namespace hornbill::io {
+
+/// Marginals as stored in a file, with the words that say how they were computed.
+struct StoredMarginals {
+  std::vector<double> p_true;                     ///< [V], P(variable = 1)
+  std::map<std::string, std::string> attributes;  ///< e.g. schedule, iterations, residual
+};
+
+/// One model: a factor graph and what belongs to it, by name.
+struct Model {
+  HostFactorGraph graph;
+  std::map<std::string, bp::StoredSchedule> schedules;
+  std::map<std::string, HostEvidence> evidence;
+  std::map<std::string, std::vector<Index>> queries;
+  std::map<std::string, StoredMarginals> marginals;
+  std::map<std::string, std::vector<double>> messages;  ///< log-odds of every factor-to-variable message, for warm starts
+};
+
+/// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`.   \throws InputError, CapacityError
+Model read_model(std::string const& file);
+
+/// Writes a model; the format follows from the ending. Text formats hold the graph alone.
+///
+/// The file is written beside its target and then renamed, so that `file` is never half-written.
+/// \throws InputError if the format cannot express the model or the file cannot be written
+void write_model(Model const& model, std::string const& file);
+
+/// Whether `file` has an ending that read_model and write_model know.
+bool is_known_format(std::string const& file);
+
+/// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name.
+/// Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line
+HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
+
+}  // namespace hornbill::io

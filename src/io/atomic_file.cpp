@@ -1,0 +1,48 @@
+#include <hornbill/io/atomic_file.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::io {
+namespace fs = std::filesystem;
+namespace {
+
+// Data must be on disk before the name is, or a power cut could leave an empty file under the final name.
+void flush_to_disk(std::string const& file) {
+  int const descriptor = ::open(file.c_str(), O_RDONLY);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+void write_atomically(std::string const& file, std::function<void(std::string const&)> const& write) {
+  fs::path const target(file);
+  fs::path const folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder)) throw InputError(file, "", fmt::format("the folder {} does not exist", folder.string()));
+  if (fs::is_directory(target)) throw InputError(file, "", "is a folder; the name of a file is needed");
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw InputError(file, "", fmt::format("the folder cannot be written: {}", std::strerror(errno)));
+  std::string const temporary =
+      (folder / fmt::format(".{}.{}.tmp{}", target.stem().string(), ::getpid(), target.extension().string())).string();
+  try {
+    write(temporary);
+    flush_to_disk(temporary);
+    fs::rename(temporary, target);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw;
+  }
+}
+
+}  // namespace hornbill::io

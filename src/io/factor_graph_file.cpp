@@ -1,0 +1,187 @@
+#include <hornbill/io/factor_graph_file.hpp>
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/io/atomic_file.hpp>
+
+#include "hdf5.hpp"
+
+namespace hornbill::io {
+namespace {
+
+// --- reading ----------------------------------------------------------------------------------------------------------
+
+void require_format(hdf5::Reader const& in) {
+  auto const version = in.read_integer_attribute("/", "hornbill_format");
+  if (version > file_format_version)
+    throw InputError(in.file(), "/@hornbill_format",
+                     fmt::format("is {}, from a newer Hornbill; this one reads up to {}. Update Hornbill, or convert the file "
+                                 "with the newer one", version, file_format_version));
+  if (version < 1) throw InputError(in.file(), "/@hornbill_format", fmt::format("is {}; known is {}", version, file_format_version));
+}
+
+HostFactorGraph read_graph(hdf5::Reader const& in) {
+  HostFactorGraph graph;
+  auto const num_variables = in.read_integer_attribute("/graph", "num_variables");
+  if (num_variables < 0 || num_variables > std::numeric_limits<Index>::max())
+    throw InputError(in.file(), "/graph@num_variables", fmt::format("is {}; 0 to {} are supported", num_variables, std::numeric_limits<Index>::max()));
+  graph.num_variables = static_cast<Index>(num_variables);
+  for (auto type : in.read<std::uint8_t>("/graph/factor_type")) graph.factor_type.push_back(static_cast<FactorType>(type));
+  graph.factor_offsets = in.read<Offset>("/graph/factor_offsets");
+  graph.factor_variables = in.read<Index>("/graph/factor_variables");
+  graph.p1 = in.read<double>("/graph/p1");
+  graph.p2 = in.read<double>("/graph/p2");
+  if (in.has("/graph/cardinality")) graph.cardinality = in.read<Index>("/graph/cardinality");
+  if (in.has("/graph/table_offsets")) {
+    graph.table_offsets = in.read<Offset>("/graph/table_offsets");
+    graph.table_values = in.read<double>("/graph/table_values");
+  }
+  if (in.has("/graph/variable_names")) graph.variable_names = in.read_strings("/graph/variable_names");
+  validate(graph, in.file());
+  return graph;
+}
+
+bp::StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+  bp::StoredSchedule schedule;
+  auto const kind = in.read_string_attribute(path, "kind");
+  if (kind == "order") schedule.kind = bp::ScheduleKind::order;
+  else if (kind == "partial_order") schedule.kind = bp::ScheduleKind::partial_order;
+  else if (kind == "batches") schedule.kind = bp::ScheduleKind::batches;
+  else throw InputError(in.file(), path + "@kind", fmt::format("is '{}'; known are order, partial_order and batches", kind));
+  if (schedule.kind != bp::ScheduleKind::partial_order) schedule.edges = in.read<Offset>(path + "/edges");
+  if (schedule.kind == bp::ScheduleKind::batches) schedule.batch_offsets = in.read<Offset>(path + "/batch_offsets");
+  if (schedule.kind == bp::ScheduleKind::partial_order || in.has(path + "/before")) {
+    schedule.before = in.read<Offset>(path + "/before");
+    schedule.after = in.read<Offset>(path + "/after");
+  }
+  bp::validate(schedule, graph, in.file() + ":" + path);
+  return schedule;
+}
+
+HostEvidence read_evidence(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+  auto const variables = in.read<Index>(path + "/variable");
+  bool const hard = in.has(path + "/value"), soft = in.has(path + "/likelihood");
+  if (!hard && !soft) throw InputError(in.file(), path, "has neither `value` nor `likelihood`");
+  auto const values = hard ? in.read<Index>(path + "/value") : std::vector<Index>(variables.size(), -1);
+  auto const likelihoods = soft ? in.read_rows(path + "/likelihood", 2) : std::vector<double>(2 * variables.size(), 1);
+  if (values.size() != variables.size() || likelihoods.size() != 2 * variables.size())
+    throw InputError(in.file(), path, fmt::format("{} variables, {} values, {} likelihoods: their numbers must agree",
+                                                  variables.size(), values.size(), likelihoods.size() / 2));
+  HostEvidence evidence;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (values[i] < (soft ? -1 : 0))
+      throw InputError(in.file(), path + "/value", fmt::format("entry {} (variable {}) is {}; 0 or more is needed", i, variables[i], values[i]));
+    evidence.push_back({variables[i], values[i], {likelihoods[2 * i], likelihoods[2 * i + 1]}});
+  }
+  validate(evidence, graph, in.file() + ":" + path);
+  return evidence;
+}
+
+std::vector<Index> read_query(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+  auto query = in.read<Index>(path);
+  for (std::size_t i = 0; i < query.size(); ++i)
+    if (query[i] < 0 || query[i] >= graph.num_variables)
+      throw InputError(in.file(), path, fmt::format("entry {} is variable {}, but variables are 0 to {}", i, query[i], graph.num_variables - 1));
+  return query;
+}
+
+std::vector<double> read_sized(hdf5::Reader const& in, std::string const& path, std::size_t size) {
+  auto values = in.read<double>(path);
+  if (values.size() != size) throw InputError(in.file(), path, fmt::format("has {} entries; {} are needed", values.size(), size));
+  return values;
+}
+
+// --- writing ----------------------------------------------------------------------------------------------------------
+
+void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
+  out.make_group("/graph");
+  out.write_attribute("/graph", "num_variables", static_cast<std::int64_t>(graph.num_variables));
+  std::vector<std::uint8_t> types;
+  for (FactorType type : graph.factor_type) types.push_back(static_cast<std::uint8_t>(type));
+  out.write("/graph/factor_type", types);
+  out.write("/graph/factor_offsets", graph.factor_offsets);
+  out.write("/graph/factor_variables", graph.factor_variables);
+  out.write("/graph/p1", graph.p1);
+  out.write("/graph/p2", graph.p2);
+  if (!graph.cardinality.empty()) out.write("/graph/cardinality", graph.cardinality);
+  if (graph.has_tables()) {
+    out.write("/graph/table_offsets", graph.table_offsets);
+    out.write("/graph/table_values", graph.table_values);
+  }
+  if (!graph.variable_names.empty()) out.write_strings("/graph/variable_names", graph.variable_names);
+}
+
+void write_schedule(hdf5::Writer& out, std::string const& path, bp::StoredSchedule const& schedule) {
+  out.make_group(path);
+  char const* const kinds[] = {"order", "partial_order", "batches"};
+  out.write_attribute(path, "kind", std::string(kinds[static_cast<int>(schedule.kind)]));
+  if (schedule.kind != bp::ScheduleKind::partial_order) out.write(path + "/edges", schedule.edges);
+  if (schedule.kind == bp::ScheduleKind::batches) out.write(path + "/batch_offsets", schedule.batch_offsets);
+  if (schedule.kind == bp::ScheduleKind::partial_order || !schedule.before.empty()) {
+    out.write(path + "/before", schedule.before);
+    out.write(path + "/after", schedule.after);
+  }
+}
+
+void write_evidence(hdf5::Writer& out, std::string const& path, HostEvidence const& evidence) {
+  std::vector<Index> variables, wide_values;
+  std::vector<std::int8_t> values;
+  std::vector<double> likelihoods;
+  bool any_soft = false, any_hard = false, fits_in_int8 = true;
+  for (auto const& o : evidence) {
+    variables.push_back(o.variable);
+    wide_values.push_back(o.value);
+    values.push_back(static_cast<std::int8_t>(o.value));
+    likelihoods.insert(likelihoods.end(), {o.likelihood[0], o.likelihood[1]});
+    (o.is_hard() ? any_hard : any_soft) = true;
+    fits_in_int8 = fits_in_int8 && o.value <= std::numeric_limits<std::int8_t>::max();
+  }
+  out.write(path + "/variable", variables);
+  if ((any_hard || !any_soft) && fits_in_int8) out.write(path + "/value", values);
+  if (any_hard && !fits_in_int8) out.write(path + "/value", wide_values);
+  if (any_soft) out.write_rows(path + "/likelihood", likelihoods, 2);
+}
+
+}  // namespace
+
+Model read_hdf5(std::string const& file) {
+  hdf5::Reader in(file);
+  require_format(in);
+  Model model;
+  model.graph = read_graph(in);
+  for (auto const& name : in.children("/schedules"))
+    model.schedules[name] = read_schedule(in, "/schedules/" + name, model.graph);
+  for (auto const& name : in.children("/evidence")) model.evidence[name] = read_evidence(in, "/evidence/" + name, model.graph);
+  for (auto const& name : in.children("/queries")) model.queries[name] = read_query(in, "/queries/" + name, model.graph);
+  for (auto const& name : in.children("/marginals")) {
+    std::string const path = "/marginals/" + name;
+    auto& marginals = model.marginals[name];
+    marginals.p_true = read_sized(in, path, model.graph.num_variables);
+    for (auto& [key, value] : in.string_attributes(path)) marginals.attributes[key] = value;
+  }
+  for (auto const& name : in.children("/messages"))
+    model.messages[name] = read_sized(in, "/messages/" + name, model.graph.factor_variables.size());
+  return model;
+}
+
+void write_hdf5(Model const& model, std::string const& file) {
+  write_atomically(file, [&](std::string const& temporary) {
+    hdf5::Writer out(temporary);
+    out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version});
+    write_graph(out, model.graph);
+    for (auto const& [name, schedule] : model.schedules) write_schedule(out, "/schedules/" + name, schedule);
+    for (auto const& [name, evidence] : model.evidence) write_evidence(out, "/evidence/" + name, evidence);
+    for (auto const& [name, query] : model.queries) out.write("/queries/" + name, query);
+    for (auto const& [name, marginals] : model.marginals) {
+      out.write("/marginals/" + name, marginals.p_true);
+      for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
+    }
+    for (auto const& [name, messages] : model.messages) out.write("/messages/" + name, messages);
+    out.close();
+  });
+}
+
+}  // namespace hornbill::io

@@ -1,0 +1,290 @@
+#include "hdf5.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::io::hdf5 {
+namespace {
+
+template <class T>
+hid_t native_type() {
+  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::is_same_v<T, std::int64_t>) return H5T_NATIVE_INT64;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_NATIVE_UINT8;
+  if constexpr (std::is_same_v<T, std::int8_t>) return H5T_NATIVE_INT8;
+}
+
+template <class T>
+hid_t file_type() {
+  if constexpr (std::is_same_v<T, double>) return H5T_IEEE_F64LE;
+  if constexpr (std::is_same_v<T, std::int64_t>) return H5T_STD_I64LE;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_STD_I32LE;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_STD_U8LE;
+  if constexpr (std::is_same_v<T, std::int8_t>) return H5T_STD_I8LE;
+}
+
+Handle string_type() {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+std::size_t host_memory_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+// The library would print its error stack; ours say more to a user.
+void silence_library() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+}  // namespace
+
+Reader::Reader(std::string file) : file_(std::move(file)) {
+  silence_library();
+  namespace fs = std::filesystem;
+  if (!fs::exists(file_)) throw InputError(file_, "", "no such file");
+  if (fs::is_directory(file_)) throw InputError(file_, "", "is a folder; an HDF5 file is needed");
+  if (::access(file_.c_str(), R_OK) != 0) throw InputError(file_, "", fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (H5Fis_hdf5(file_.c_str()) <= 0)
+    throw InputError(file_, "", "is not an HDF5 file. Other formats are known by their endings (.fg, .causal_fg)");
+  handle_ = Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!handle_)
+    throw InputError(file_, "", "is an HDF5 file but cannot be opened: it is truncated or damaged, or another program is writing it");
+}
+
+bool Reader::has(std::string const& path) const {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {  // each part must exist before the next is asked for
+    if (H5Lexists(handle_.get(), path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> Reader::children(std::string const& path) const {
+  std::vector<std::string> names;
+  if (!has(path)) return names;
+  auto add_name = [](hid_t, char const* name, H5L_info_t const*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  Handle group(H5Gopen2(handle_.get(), path.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!group) throw InputError(file_, path, "is not a group");
+  H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names);
+  return names;
+}
+
+Handle Reader::open_dataset(std::string const& path) const {
+  if (!has(path)) throw InputError(file_, path, "is missing");
+  Handle dataset(H5Dopen2(handle_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset) throw InputError(file_, path, "is not a dataset");
+  return dataset;
+}
+
+std::vector<hsize_t> Reader::shape(hid_t dataset, std::string const& path, std::size_t rank, std::size_t bytes_per_entry) const {
+  Handle space(H5Dget_space(dataset), H5Sclose);
+  int const actual = H5Sget_simple_extent_ndims(space.get());
+  if (actual != static_cast<int>(rank))
+    throw InputError(file_, path, fmt::format("has {} dimensions; {} are needed", actual, rank));
+  std::vector<hsize_t> dims(rank);
+  H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+  long double bytes = static_cast<long double>(bytes_per_entry);
+  for (hsize_t d : dims) bytes *= static_cast<long double>(d);
+  if (bytes > static_cast<long double>(host_memory_bytes()))
+    throw CapacityError(fmt::format("{}:{}: does not fit: {:.0f} bytes are needed, this machine has {}", file_, path,
+                                    static_cast<double>(bytes), host_memory_bytes()));
+  return dims;
+}
+
+void Reader::read_into(hid_t dataset, hid_t type, void* data, std::string const& path) const {
+  Handle stored(H5Dget_type(dataset), H5Tclose);
+  H5T_class_t const stored_class = H5Tget_class(stored.get()), wanted_class = H5Tget_class(type);
+  bool const numbers = (stored_class == H5T_INTEGER || stored_class == H5T_FLOAT || stored_class == H5T_ENUM);
+  if (wanted_class == H5T_INTEGER && stored_class == H5T_FLOAT)
+    throw InputError(file_, path, "holds floating-point numbers; integers are needed");
+  if (wanted_class != H5T_STRING && !numbers) throw InputError(file_, path, "does not hold numbers");
+  if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+    throw InputError(file_, path, "cannot be read: the file is truncated or damaged");
+}
+
+template <class T>
+std::vector<T> Reader::read(std::string const& path) const {
+  Handle dataset = open_dataset(path);
+  std::vector<T> values(shape(dataset.get(), path, 1, sizeof(T))[0]);
+  read_into(dataset.get(), native_type<T>(), values.data(), path);
+  return values;
+}
+template std::vector<double> Reader::read(std::string const&) const;
+template std::vector<std::int64_t> Reader::read(std::string const&) const;
+template std::vector<std::int32_t> Reader::read(std::string const&) const;
+template std::vector<std::uint8_t> Reader::read(std::string const&) const;
+template std::vector<std::int8_t> Reader::read(std::string const&) const;
+
+std::vector<double> Reader::read_rows(std::string const& path, hsize_t columns) const {
+  Handle dataset = open_dataset(path);
+  auto const dims = shape(dataset.get(), path, 2, sizeof(double));
+  if (dims[1] != columns) throw InputError(file_, path, fmt::format("has {} columns; {} are needed", dims[1], columns));
+  std::vector<double> values(dims[0] * dims[1]);
+  read_into(dataset.get(), H5T_NATIVE_DOUBLE, values.data(), path);
+  return values;
+}
+
+std::vector<std::string> Reader::read_strings(std::string const& path) const {
+  Handle dataset = open_dataset(path);
+  auto const count = shape(dataset.get(), path, 1, sizeof(char*))[0];
+  Handle stored(H5Dget_type(dataset.get()), H5Tclose);
+  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) <= 0)
+    throw InputError(file_, path, "does not hold strings of variable length");
+  Handle type = string_type();
+  H5Tset_cset(type.get(), H5Tget_cset(stored.get()));
+  std::vector<char*> raw(count, nullptr);
+  read_into(dataset.get(), type.get(), raw.data(), path);
+  std::vector<std::string> values(count);
+  for (hsize_t i = 0; i < count; ++i)
+    if (raw[i]) values[i] = raw[i];
+  Handle space(H5Dget_space(dataset.get()), H5Sclose);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, raw.data());
+  return values;
+}
+
+std::int64_t Reader::read_integer_attribute(std::string const& object, std::string const& name) const {
+  std::string const place = object + "@" + name;
+  if ((object != "/" && !has(object)) || H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
+    throw InputError(file_, place, "this attribute is missing");
+  Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  Handle stored(H5Aget_type(attribute.get()), H5Tclose);
+  Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  std::int64_t value = 0;
+  if (H5Tget_class(stored.get()) != H5T_INTEGER || H5Sget_simple_extent_npoints(space.get()) != 1 ||
+      H5Aread(attribute.get(), H5T_NATIVE_INT64, &value) < 0)
+    throw InputError(file_, place, "is not one integer");
+  return value;
+}
+
+std::string Reader::read_string_attribute(std::string const& object, std::string const& name) const {
+  std::string const place = object + "@" + name;
+  if (!has(object) || H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
+    throw InputError(file_, place, "this attribute is missing");
+  Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  Handle stored(H5Aget_type(attribute.get()), H5Tclose);
+  if (H5Tget_class(stored.get()) != H5T_STRING) throw InputError(file_, place, "is not a string");
+  if (H5Tis_variable_str(stored.get()) > 0) {
+    char* raw = nullptr;
+    if (H5Aread(attribute.get(), stored.get(), &raw) < 0 || !raw) throw InputError(file_, place, "cannot be read");
+    std::string value(raw);
+    H5free_memory(raw);
+    return value;
+  }
+  std::string value(H5Tget_size(stored.get()), '\0');
+  if (H5Aread(attribute.get(), stored.get(), value.data()) < 0) throw InputError(file_, place, "cannot be read");
+  return value.c_str();  // up to the first NUL
+}
+
+std::vector<std::pair<std::string, std::string>> Reader::string_attributes(std::string const& object) const {
+  std::vector<std::string> names;
+  auto add_name = [](hid_t, char const* name, H5A_info_t const*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  Handle at(H5Oopen(handle_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
+  H5Aiterate2(at.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names);
+  std::vector<std::pair<std::string, std::string>> attributes;
+  for (auto const& name : names) {
+    Handle attribute(H5Aopen(at.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    Handle stored(H5Aget_type(attribute.get()), H5Tclose);
+    if (H5Tget_class(stored.get()) == H5T_STRING) attributes.emplace_back(name, read_string_attribute(object, name));
+  }
+  return attributes;
+}
+
+Writer::Writer(std::string file) : file_(std::move(file)) {
+  silence_library();
+  handle_ = Handle(H5Fcreate(file_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  require(static_cast<bool>(handle_), "", "cannot be created: check that the folder can be written");
+}
+
+void Writer::require(bool ok, std::string const& path, char const* what) const {
+  if (!ok) throw InputError(file_, path, what);
+}
+
+void Writer::write_array(std::string const& path, std::vector<hsize_t> const& shape, hid_t file_type, hid_t memory_type,
+                         void const* data) {
+  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links.get(), 1);
+  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  constexpr hsize_t rows_per_chunk = 1 << 16, worth_compressing = 1024;
+  if (shape[0] >= worth_compressing) {
+    std::vector<hsize_t> chunk = shape;
+    chunk[0] = std::min(shape[0], rows_per_chunk);
+    H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
+    if (H5Tget_class(file_type) != H5T_STRING) {  // references to strings gain nothing
+      H5Pset_shuffle(properties.get());
+      H5Pset_deflate(properties.get(), 4);
+    }
+  }
+  Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
+  Handle dataset(H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(), properties.get(), H5P_DEFAULT),
+                 H5Dclose);
+  require(static_cast<bool>(dataset), path, "cannot be created");
+  if (shape[0] > 0)
+    require(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, path, "cannot be written: is the disk full?");
+}
+
+template <class T>
+void Writer::write(std::string const& path, std::vector<T> const& values) {
+  write_array(path, std::vector<hsize_t>{values.size()}, file_type<T>(), native_type<T>(), values.data());
+}
+template void Writer::write(std::string const&, std::vector<double> const&);
+template void Writer::write(std::string const&, std::vector<std::int64_t> const&);
+template void Writer::write(std::string const&, std::vector<std::int32_t> const&);
+template void Writer::write(std::string const&, std::vector<std::uint8_t> const&);
+template void Writer::write(std::string const&, std::vector<std::int8_t> const&);
+
+void Writer::write_rows(std::string const& path, std::vector<double> const& values, hsize_t columns) {
+  write_array(path, std::vector<hsize_t>{values.size() / columns, columns}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data());
+}
+
+void Writer::write_strings(std::string const& path, std::vector<std::string> const& values) {
+  std::vector<char const*> raw(values.size());
+  std::transform(values.begin(), values.end(), raw.begin(), [](std::string const& s) { return s.c_str(); });
+  Handle type = string_type();
+  write_array(path, std::vector<hsize_t>{values.size()}, type.get(), type.get(), raw.data());
+}
+
+void Writer::make_group(std::string const& path) {
+  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links.get(), 1);
+  Handle group(H5Gcreate2(handle_.get(), path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  require(static_cast<bool>(group), path, "cannot be created");
+}
+
+void Writer::write_attribute(std::string const& object, std::string const& name, std::int64_t value) {
+  Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), H5T_STD_I64LE, space.get(), H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  require(attribute && H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) >= 0, object, "an attribute cannot be written");
+}
+
+void Writer::write_attribute(std::string const& object, std::string const& name, std::string const& value) {
+  Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle type = string_type();
+  Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), type.get(), space.get(), H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  char const* raw = value.c_str();
+  require(attribute && H5Awrite(attribute.get(), type.get(), &raw) >= 0, object, "an attribute cannot be written");
+}
+
+void Writer::close() {
+  require(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) >= 0, "", "cannot be written: is the disk full?");
+  handle_ = Handle();
+}
+
+}  // namespace hornbill::io::hdf5

@@ -1,0 +1,88 @@
+// HDF5 with owned handles and errors that name the file, the dataset and the entry. Internal to src/io.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hdf5.h>
+
+namespace hornbill::io::hdf5 {
+
+/// An HDF5 identifier that is closed with the function it was opened for.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  explicit operator bool() const { return id_ >= 0; }
+  hid_t get() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+/// A file opened for reading. Paths are absolute, e.g. "/graph/p1".
+class Reader {
+ public:
+  /// \throws InputError if the file is missing, not HDF5, truncated, or lacks read permission
+  explicit Reader(std::string file);
+
+  bool has(std::string const& path) const;
+  /// Names of the groups (or datasets) directly below `path`; none if `path` is missing.
+  std::vector<std::string> children(std::string const& path) const;
+  /// A one-dimensional dataset; of any integer or floating-point type, converted.   \throws InputError, CapacityError
+  template <class T>
+  std::vector<T> read(std::string const& path) const;
+  /// A two-dimensional dataset with `columns` columns, row by row.
+  std::vector<double> read_rows(std::string const& path, hsize_t columns) const;
+  std::vector<std::string> read_strings(std::string const& path) const;
+  std::int64_t read_integer_attribute(std::string const& object, std::string const& name) const;
+  std::string read_string_attribute(std::string const& object, std::string const& name) const;
+  std::vector<std::pair<std::string, std::string>> string_attributes(std::string const& object) const;
+  std::string const& file() const { return file_; }
+
+ private:
+  Handle open_dataset(std::string const& path) const;
+  std::vector<hsize_t> shape(hid_t dataset, std::string const& path, std::size_t rank, std::size_t bytes_per_entry) const;
+  void read_into(hid_t dataset, hid_t type, void* data, std::string const& path) const;
+
+  std::string file_;
+  Handle handle_;
+};
+
+/// A file being written; groups are made as needed, large arrays chunked and compressed.
+class Writer {
+ public:
+  explicit Writer(std::string file);
+
+  template <class T>
+  void write(std::string const& path, std::vector<T> const& values);
+  void write_rows(std::string const& path, std::vector<double> const& values, hsize_t columns);
+  void write_strings(std::string const& path, std::vector<std::string> const& values);
+  void make_group(std::string const& path);
+  void write_attribute(std::string const& object, std::string const& name, std::int64_t value);
+  void write_attribute(std::string const& object, std::string const& name, std::string const& value);
+  /// Flushes and closes; errors here (a full disk) are reported, where a destructor could not.
+  void close();
+
+ private:
+  void write_array(std::string const& path, std::vector<hsize_t> const& shape, hid_t file_type, hid_t memory_type,
+                   void const* data);
+  void require(bool ok, std::string const& path, char const* what) const;
+
+  std::string file_;
+  Handle handle_;
+};
+
+}  // namespace hornbill::io::hdf5

@@ -1,0 +1,93 @@
+#include <hornbill/io/model.hpp>
+
+#include <array>
+#include <sstream>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
+#include <hornbill/io/text_formats.hpp>
+
+#include "token_reader.hpp"
+
+namespace hornbill::io {
+namespace {
+
+struct Format {
+  char const* ending;
+  Model (*read)(std::string const&);
+  void (*write)(Model const&, std::string const&);
+};
+
+template <HostFactorGraph (*Read)(std::string const&)>
+Model read_graph_only(std::string const& file) {
+  Model model;
+  model.graph = Read(file);
+  return model;
+}
+template <void (*Write)(HostFactorGraph const&, std::string const&)>
+void write_graph_only(Model const& model, std::string const& file) {
+  Write(model.graph, file);
+}
+
+// .causal_fg before .fg, which is its ending too.
+constexpr std::array formats{
+    Format{".h5", read_hdf5, write_hdf5}, Format{".hdf5", read_hdf5, write_hdf5},
+    Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
+    Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>}};
+
+Format const* find_format(std::string const& file) {
+  for (auto const& format : formats)
+    if (file.ends_with(format.ending)) return &format;
+  return nullptr;
+}
+
+Format const& require_format(std::string const& file) {
+  if (auto const* format = find_format(file)) return *format;
+  throw InputError(file, "", "has no known ending: .h5, .causal_fg and .fg are known");
+}
+
+}  // namespace
+
+bool is_known_format(std::string const& file) { return find_format(file) != nullptr; }
+Model read_model(std::string const& file) { return require_format(file).read(file); }
+void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
+
+HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph) {
+  std::unordered_map<std::string, Index> variable_of_name;
+  for (std::size_t v = 0; v < graph.variable_names.size(); ++v) variable_of_name.emplace(graph.variable_names[v], static_cast<Index>(v));
+  HostEvidence evidence;
+  std::istringstream lines(read_text(file));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    auto fail = [&](std::string const& message) { throw InputError(file, fmt::format("line {}", number), message); };
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::vector<std::string> word;
+    for (std::string w; words >> w;) word.push_back(w);
+    if (word.empty()) continue;
+    if (word.size() > 3 || word.size() < 2) fail("`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed");
+    auto number_from = [&](std::string const& text, auto value, char const* what) {
+      auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc{} || end != text.data() + text.size()) fail(fmt::format("'{}' is not {}", text, what));
+      return value;
+    };
+    auto const named = variable_of_name.find(word[0]);
+    Index const v = named != variable_of_name.end() ? named->second
+                                                    : number_from(word[0], Index{}, "a variable's name or number");
+    Observation observation = Observation::hard(v, 0);
+    if (word.size() == 3)
+      observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"), number_from(word[2], double{}, "a likelihood"));
+    else if (word[1] == "true" || word[1] == "false")
+      observation.value = word[1] == "true";
+    else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)
+      fail(fmt::format("the value {} is negative", observation.value));
+    validate({observation}, graph, fmt::format("{}:line {}", file, number));
+    evidence.push_back(observation);
+  }
+  return evidence;
+}
+
+}  // namespace hornbill::io

@@ -1,0 +1,78 @@
+// Blank-separated tokens of a text file, with their lines for error messages. Internal to src/io.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::io {
+
+/// The whole text of a file.   \throws InputError if it is missing or cannot be read
+inline std::string read_text(std::string const& file) {
+  if (!std::filesystem::exists(file)) throw InputError(file, "", "no such file");
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in || std::filesystem::is_directory(file)) throw InputError(file, "", "cannot be read");
+  return text;
+}
+
+/// Reads tokens one by one; `#` at the start of a token comments out the rest of its line.
+class TokenReader {
+ public:
+  explicit TokenReader(std::string const& file) : file_(file), text_(read_text(file)) {}
+
+  std::optional<std::string_view> next() {
+    for (;;) {
+      while (at_ < text_.size() && is_blank(text_[at_])) line_ += text_[at_++] == '\n';
+      if (at_ == text_.size()) return std::nullopt;
+      if (text_[at_] != '#') break;
+      while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+    }
+    std::size_t const begin = at_;
+    while (at_ < text_.size() && !is_blank(text_[at_])) ++at_;
+    return std::string_view(text_).substr(begin, at_ - begin);
+  }
+
+  std::string_view require(std::string_view what) {
+    auto token = next();
+    if (!token) fail(fmt::format("the file ends where {} is needed: it is truncated", what));
+    return *token;
+  }
+
+  template <class Number>
+  Number parse(std::string_view token, std::string_view what) const {
+    Number value{};
+    auto const [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+    if (error != std::errc{} || end != token.data() + token.size()) fail(fmt::format("'{}' is not {}", token, what));
+    return value;
+  }
+  template <class Number>
+  Number require_number(std::string_view what) {
+    return parse<Number>(require(what), what);
+  }
+  /// A whole number from `low` to `high`.
+  std::int64_t require_count(std::string_view what, std::int64_t low, std::int64_t high) {
+    auto const value = require_number<std::int64_t>(what);
+    if (value < low || value > high) fail(fmt::format("{} is {}; {} to {} are possible", what, value, low, high));
+    return value;
+  }
+
+  [[noreturn]] void fail(std::string const& message) const { throw InputError(file_, fmt::format("line {}", line_), message); }
+
+ private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+  std::string file_, text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace hornbill::io
