@@ -1,0 +1,104 @@
+/// \file
+/// Update schedules for loopy belief propagation, and their division into batches.
+///
+/// An update of edge e = (a, j) computes the message from factor a to its j-th variable; it reads the values written to
+/// a's other variables by other factors, N_E(e). A *batch* is a set of updates run at once: all read, then all write.
+/// Batches run one after another; one pass over all of them is an iteration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <hornbill/graph/host_factor_graph.hpp>
+#include <hornbill/types.hpp>
+
+namespace hornbill::bp {
+
+/// How a schedule is stored in a file (`schedules/<name>`, attribute `kind`).
+enum class ScheduleKind : std::uint8_t {
+  order,          ///< a total order: `edges`
+  partial_order,  ///< `before[i]` precedes `after[i]`; edges not named are bound by nothing
+  batches         ///< ready-made batches: `edges` grouped by `batch_offsets`
+};
+
+/// A schedule as found in a file. Edges that it does not name are never updated, except in a partial order,
+/// which covers all edges.
+struct StoredSchedule {
+  ScheduleKind kind = ScheduleKind::order;
+  std::vector<Offset> edges;          ///< edge ids; for `order` and `batches`
+  std::vector<Offset> batch_offsets;  ///< [B+1], into edges; for `batches`
+  std::vector<Offset> before, after;  ///< [M], pairs of edge ids; for `partial_order`, and as a check for `batches`
+};
+
+/// All messages from the previous iteration's values (libDAI: updates=PARALL).
+struct Parall {};
+/// One fixed total order; an update reads every value written before it (libDAI: updates=SEQFIX).
+struct SeqFix {
+  std::vector<Offset> order;  ///< edge ids; empty = file order, which gives libDAI's messages
+};
+/// Premises to conclusions, then back; see topological_order().
+struct Topo {};
+/// A schedule of the user's own.
+struct Custom {
+  StoredSchedule schedule;
+};
+using Strategy = std::variant<Parall, SeqFix, Topo, Custom>;
+
+/// A schedule made ready to run: batches of edges.
+struct Batches {
+  std::vector<Offset> edges;       ///< edge ids grouped by batch, ascending within a batch
+  std::vector<Offset> offsets{0};  ///< [B+1], into edges
+  std::vector<Offset> order;       ///< the total order that the batches stand for; empty if there is none
+  double analysis_seconds = 0;
+
+  Offset num_batches() const { return static_cast<Offset>(offsets.size()) - 1; }
+};
+
+/// Divides a schedule into the fewest batches that give its messages.
+///
+/// For a total order the batched run computes the very messages of the sequential run.
+/// \throws InputError for a schedule that does not fit the graph: see validate()
+/// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of squared
+///       factor degrees otherwise
+Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);
+
+/// The batch of each edge of a total order:
+///
+///     level(e) = max( 1 + max{ level(e') : e' before e, e' in N_E(e) },    e reads what e' wrote
+///                         max{ level(e') : e' before e, e in N_E(e') } )   e' reads the old e
+///
+/// and 0 where both are empty. No division into batches has fewer.
+/// \param order  edge ids, none twice
+/// \return [E]; -1 for edges that are not in the order
+/// \source design.md section 3; FastLBP, Algorithm 3, gives never fewer batches
+std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Offset> const& order);
+
+/// The batch of each edge under a strict partial order, where only true dependences bind:
+/// level(e) = 1 + max{ level(e') : e' precedes e, e' in N_E(e) }, or 0. Precedence is transitive.
+/// \return [E]   \throws InputError if the order has a cycle, naming an edge on it
+std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::vector<Offset> const& before,
+                                           std::vector<Offset> const& after, std::string const& source = "partial order");
+
+/// A total order of all edges, premises to conclusions and then back.
+///
+/// Trees that hang off the cyclic part of the graph are collected from their leaves first and distributed to them last,
+/// so that on a forest one iteration is exact, with any evidence. Between the two, messages to heads follow a topological
+/// order of the derivation graph and messages to bodies its reverse. Where the derivations themselves are cyclic, the
+/// lowest-numbered factor of the rest goes first.
+std::vector<Offset> topological_order(HostFactorGraph const& graph);
+
+/// Checks edge ids, duplicates, batch offsets; that a partial order has no cycle; and, for `batches` with `before` and
+/// `after`, that no batch violates that order: a value must not be read before the batch that must write it.
+/// \throws InputError naming the schedule's dataset and the entry
+void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std::string const& source);
+
+/// Figures worth printing for any schedule.
+struct BatchStatistics {
+  Offset num_batches = 0, num_edges = 0;
+  Offset smallest = 0, median = 0, largest = 0;  ///< batch sizes in edges
+};
+BatchStatistics statistics(Batches const& batches);
+
+}  // namespace hornbill::bp
