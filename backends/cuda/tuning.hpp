@@ -1,0 +1,20 @@
+/// \file
+/// Launch constants for NVIDIA GPUs; see backends/cuda/notes.md.
+#pragma once
+
+#include <hornbill/backend/tuning.hpp>
+
+namespace hornbill::backend {
+
+template <>
+struct TuningOf<Kokkos::Cuda> {
+  static constexpr Tuning value{.team_size = 64,
+                                .huge_team_size = 512,
+                                .huge = 2048,
+                                .stretch_team_size = 512,
+                                .stretch_batch = 2048,
+                                .sequential_below = 0,
+                                .check_every = 10};
+};
+
+}  // namespace hornbill::backend

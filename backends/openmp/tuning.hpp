@@ -1,0 +1,22 @@
+/// \file
+/// Launch constants for CPU threads; see backends/openmp/notes.md.
+#pragma once
+
+#include <limits>
+
+#include <hornbill/backend/tuning.hpp>
+
+namespace hornbill::backend {
+
+template <>
+struct TuningOf<Kokkos::OpenMP> {
+  static constexpr Tuning value{.team_size = 1,
+                                .huge_team_size = 1,
+                                .huge = std::numeric_limits<Index>::max(),
+                                .stretch_team_size = 1,
+                                .stretch_batch = 1024,
+                                .sequential_below = 1024,
+                                .check_every = 1};
+};
+
+}  // namespace hornbill::backend

@@ -1,0 +1,22 @@
+/// \file
+/// Launch constants for one CPU thread; see backends/serial/notes.md.
+#pragma once
+
+#include <limits>
+
+#include <hornbill/backend/tuning.hpp>
+
+namespace hornbill::backend {
+
+template <>
+struct TuningOf<Kokkos::Serial> {
+  static constexpr Tuning value{.team_size = 1,
+                                .huge_team_size = 1,
+                                .huge = std::numeric_limits<Index>::max(),
+                                .stretch_team_size = 1,
+                                .stretch_batch = std::numeric_limits<Offset>::max(),
+                                .sequential_below = std::numeric_limits<Offset>::max(),
+                                .check_every = 1};
+};
+
+}  // namespace hornbill::backend

@@ -1,0 +1,54 @@
+/// \file
+/// The backends of this build, by name.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/enabled.hpp>
+#include <hornbill/error.hpp>
+
+namespace hornbill::backend {
+
+template <class ExecutionSpace>
+struct NameOf;
+template <>
+struct NameOf<Kokkos::Serial> {
+  static constexpr std::string_view value = "serial";
+};
+HORNBILL_IF_OPENMP(template <> struct NameOf<Kokkos::OpenMP> { static constexpr std::string_view value = "openmp"; };)
+HORNBILL_IF_CUDA(template <> struct NameOf<Kokkos::Cuda> { static constexpr std::string_view value = "cuda"; };)
+
+/// Names of the backends of this build, e.g. {"serial", "openmp"}; the last is the default.
+inline std::vector<std::string> names() {
+  std::vector<std::string> result;
+#define HORNBILL_ADD_NAME(SPACE) result.emplace_back(NameOf<SPACE>::value);
+  HORNBILL_FOR_EACH_BACKEND(HORNBILL_ADD_NAME)
+#undef HORNBILL_ADD_NAME
+  return result;
+}
+
+/// Calls function(instance) with an instance of the named backend and returns what it returns.
+/// \throws InputError naming the backends there are
+template <class Function>
+auto visit(std::string_view name, Function&& function) {
+#define HORNBILL_VISIT(SPACE) \
+  if (name == NameOf<SPACE>::value) return function(SPACE());
+  HORNBILL_FOR_EACH_BACKEND(HORNBILL_VISIT)
+#undef HORNBILL_VISIT
+  std::string message = "there is no backend '" + std::string(name) + "' in this build; there are";
+  for (auto const& known : names()) message += " " + known;
+  throw InputError(message);
+}
+
+/// Bytes that can still be allocated where a backend keeps its data.   \units bytes
+std::size_t available_bytes(std::string_view name);
+
+/// The device's name, e.g. "NVIDIA H200", or the number of threads.
+std::string describe(std::string_view name);
+
+}  // namespace hornbill::backend

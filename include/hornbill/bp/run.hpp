@@ -1,0 +1,70 @@
+/// \file
+/// Loopy belief propagation: running a plan, and reading the marginals.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/bp/plan.hpp>
+#include <hornbill/bp/report.hpp>
+#include <hornbill/bp/state.hpp>
+#include <hornbill/graph/evidence.hpp>
+#include <hornbill/graph/factor_graph.hpp>
+
+namespace hornbill::bp {
+
+struct Options {
+  int max_iterations = 1000;
+  /// Stop when the largest change of any marginal over an iteration is below this; 0 = never.
+  double tolerance = 1e-6;
+  double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
+  double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
+  bool warm_start = true; ///< go on from the state's messages, where a run has left any
+  int check_every = 0;    ///< iterations between looks at the residual, which cost a round trip to the host; 0 = the backend's choice
+  /// Called at each look with the iterations run and the residual.
+  std::function<void(int iterations, double residual)> progress = nullptr;
+};
+
+/// Runs belief propagation until it converges or meets a limit. Waits for `exec`.
+///
+/// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
+/// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the
+/// state's next run starts cold.
+/// \throws InputError for options out of range
+/// \determinism bitwise for each backend, whatever the schedule's division into batches
+template <class ExecutionSpace, class Value, class MemorySpace>
+Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, Evidence<Value, MemorySpace> const& evidence,
+           Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options = {});
+
+/// P(variable = 1) of every variable, from the last run.   \shape [V]   Waits for `exec`.
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                              State<Value, MemorySpace> const& state);
+
+/// P(variable = state) of every state of every variable, one variable after another.   \shape [sum of cardinalities]
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph const& host,
+                                    FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state);
+
+/// Factor-to-variable messages as log-odds, by edge.   \shape [E]   Waits for `exec`.
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                    State<Value, MemorySpace> const& state);
+
+/// Variable-to-factor messages as log-odds, by edge (edges to binary variables).   \shape [E]   Waits for `exec`.
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                      Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state);
+
+/// Puts factor-to-variable log-odds into a state, so that its next run starts from them.
+/// \throws ShapeError if there is not one for each edge   \throws InputError for NaN
+template <class ExecutionSpace, class Value, class MemorySpace>
+void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
+                         State<Value, MemorySpace>& state);
+
+}  // namespace hornbill::bp
+
+#include <hornbill/detail/bp/run.hpp>

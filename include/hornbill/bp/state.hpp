@@ -1,0 +1,41 @@
+/// \file
+/// Messages and working memory of one run.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/bp/plan.hpp>
+#include <hornbill/detail/bp/accumulator.hpp>
+#include <hornbill/detail/bp/horn_message.hpp>
+#include <hornbill/graph/factor_graph.hpp>
+
+namespace hornbill::bp {
+
+/// Messages, sums and scratch. One for each run that goes on at the same time; keeps its messages between runs (warm start).
+template <class Value, class MemorySpace>
+struct State {
+  /// Factor-to-variable messages as log-odds log(m(1)/m(0)); for variables of k != 2 states, k log-values behind them.
+  Kokkos::View<Value*, MemorySpace> messages;                       ///< [num_messages]
+  Kokkos::View<detail::Accumulator<Value>*, MemorySpace> sums;      ///< [num_slots], evidence and all messages
+  Kokkos::View<Value*, MemorySpace> beliefs;                        ///< [num_slots], P(v = 1); P(v = state) behind them
+  Kokkos::View<Value*, MemorySpace> pending;                        ///< [num_messages], new values of the batch; batched only
+  Kokkos::View<detail::Extended<Value>*, MemorySpace> partials;     ///< [num_partials], odds of parts of wide bodies
+  Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
+  Kokkos::View<Index, MemorySpace> contradiction;                   ///< lowest contradicted variable, or the largest Index
+  Kokkos::View<Value*, MemorySpace> residuals;                      ///< of the iterations since the host last looked
+  bool cold = true;      ///< no run has ended in usable messages yet
+  int withdrawals = 0;   ///< Evidence::withdrawals() at the last run
+};
+
+/// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.
+template <class Value, class ExecutionSpace, class MemorySpace>
+State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                     Plan<MemorySpace> const& plan);
+
+/// Bytes that graph, evidence, plan and state take on the device, before any of them is made.   \units bytes
+template <class Value>
+std::size_t bytes_needed(HostFactorGraph const& graph, bool simultaneous);
+
+}  // namespace hornbill::bp
+
+#include <hornbill/detail/bp/make_state.hpp>

@@ -1,0 +1,86 @@
+// Non-negative numbers of practically unlimited range.
+//
+// Odds of messages leave the range of double (10^+-308) where hubs and wide disjunctions saturate, and that of float
+// (10^+-38) soon after the start; rounding them to 0 or infinity would turn improbable into impossible. So a number is
+// m * 2^(block * k): arithmetic on m is the machine's own, and k changes only when m leaves its middle range.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace hornbill::detail {
+
+/// Bits in a block: products and aligned sums of numbers within [2^(-block/2), 2^(block/2)) stay representable.
+template <class Value>
+struct ExtendedRange;
+template <>
+struct ExtendedRange<double> {
+  static constexpr double up = 0x1p256, down = 0x1p-256, high = 0x1p128, low = 0x1p-128;
+  static constexpr double log_block = 177.44567822334599921;                        // 256 ln 2 ...
+  static constexpr double log_block_high = 0x1.62e42p+7, log_block_low = log_block - 0x1.62e42p+7;
+  static constexpr double half_log_block = 88.7;
+};
+template <>
+struct ExtendedRange<float> {
+  static constexpr float up = 0x1p64f, down = 0x1p-64f, high = 0x1p32f, low = 0x1p-32f;
+  static constexpr float log_block = 44.3614195558364998f;  // 64 ln 2 = high + low, high with few bits
+  static constexpr float log_block_high = 0x1.62ep+5f, log_block_low = 44.3614195558364998 - 0x1.62ep+5;
+  static constexpr float half_log_block = 22.18f;
+};
+
+template <class Value>
+struct Extended {
+  Value m = 0;           ///< 0, or in [low, high) of ExtendedRange
+  float k = zero_block;  ///< whole number of blocks; exact to 2^24, beyond any finite message
+
+  static constexpr float zero_block = -1e30f, infinite_block = 1e30f, infinite_from = 1e29f;
+  using Range = ExtendedRange<Value>;
+
+  static KOKKOS_FUNCTION Extended zero() { return {}; }
+  static KOKKOS_FUNCTION Extended infinity() { return {Value(1), infinite_block}; }
+
+  /// Any value >= 0, finite.
+  static KOKKOS_FUNCTION Extended from(Value value) {
+    Extended x{value, 0.f};
+    if (value == 0) return zero();
+    while (x.m >= Range::high) { x.m *= Range::down; x.k += 1.f; }
+    while (x.m < Range::low) { x.m *= Range::up; x.k -= 1.f; }
+    return x;
+  }
+  /// exp(l), for l from -infinity to infinity.
+  static KOKKOS_FUNCTION Extended exp(Value l) {
+    if (Kokkos::abs(l) < Range::half_log_block) return {Kokkos::exp(l), 0.f};
+    if (Kokkos::isinf(l)) return l > 0 ? infinity() : zero();
+    Value const blocks = Kokkos::round(l / Range::log_block);
+    return normalised(Kokkos::exp((l - blocks * Range::log_block_high) - blocks * Range::log_block_low), static_cast<float>(blocks));
+  }
+
+  KOKKOS_FUNCTION bool is_zero() const { return m == 0; }
+  KOKKOS_FUNCTION bool is_infinite() const { return k >= infinite_from; }
+  /// Natural logarithm; -infinity for 0.
+  KOKKOS_FUNCTION Value log() const {
+    if (is_zero() || k <= -infinite_from) return -Kokkos::Experimental::infinity_v<Value>;  // 0, or finite / infinite
+    if (is_infinite()) return Kokkos::Experimental::infinity_v<Value>;
+    Value const log_m = Kokkos::log(m);
+    return k == 0.f ? log_m : Value(k) * Range::log_block + log_m;
+  }
+
+  friend KOKKOS_FUNCTION bool operator<(Extended a, Extended b) { return a.k < b.k || (a.k == b.k && a.m < b.m); }
+
+  friend KOKKOS_FUNCTION Extended operator+(Extended a, Extended b) {
+    if (a.k == b.k) return normalised(a.m + b.m, a.k);
+    if (a.k < b.k) return b + a;
+    return a.k - b.k == 1.f ? normalised(a.m + b.m * Range::down, a.k) : a;  // two blocks apart is beyond rounding
+  }
+  friend KOKKOS_FUNCTION Extended operator*(Extended a, Extended b) { return normalised(a.m * b.m, a.k + b.k); }
+  /// a / b, for b not 0. Infinities are told by their block alone: once they have been added to, their factor means nothing.
+  friend KOKKOS_FUNCTION Extended operator/(Extended a, Extended b) { return normalised(a.m / b.m, a.k - b.k); }
+
+ private:
+  static KOKKOS_FUNCTION Extended normalised(Value m, float k) {
+    if (m >= Range::high) return {m * Range::down, k + 1.f};
+    if (m >= Range::low) return {m, k};
+    return m > 0 ? Extended{m * Range::up, k - 1.f} : zero();
+  }
+};
+
+}  // namespace hornbill::detail

@@ -1,0 +1,60 @@
+// What the kernels of belief propagation read and write, in one aggregate.
+#pragma once
+
+#include <hornbill/bp/state.hpp>
+#include <hornbill/graph/evidence.hpp>
+
+namespace hornbill::detail {
+
+template <class Value_, class MemorySpace_>
+struct Fields {
+  using Value = Value_;
+  using MemorySpace = MemorySpace_;
+  FactorGraph<Value, MemorySpace> graph;
+  Kokkos::View<Accumulator<Value> const*, MemorySpace> evidence;
+  Kokkos::View<Value*, MemorySpace> messages;
+  Kokkos::View<Accumulator<Value>*, MemorySpace> sums;
+  Kokkos::View<Value*, MemorySpace> beliefs;
+  Kokkos::View<Value*, MemorySpace> pending;
+  Kokkos::View<Extended<Value>*, MemorySpace> partials;
+  Kokkos::View<Extended<Value>*, MemorySpace> weights, table_sums;
+  Kokkos::View<Index, MemorySpace> contradiction;
+  Value damping = 0;
+
+  KOKKOS_FUNCTION bool is_binary(Index variable) const {
+    return graph.tables.cardinality.extent(0) == 0 || graph.tables.cardinality(variable) == 2;
+  }
+  KOKKOS_FUNCTION Index num_variables() const { return static_cast<Index>(graph.variable_offsets.extent(0)) - 1; }
+  KOKKOS_FUNCTION Index num_edges() const { return static_cast<Index>(graph.factor_variables.extent(0)); }
+
+  /// Variable-to-factor message of an edge to a binary variable, as log-odds: the sum of all that the variable receives,
+  /// without what this factor sent.
+  KOKKOS_FUNCTION Value variable_to_factor(Index edge) const {
+    return log_odds_without(sums(graph.factor_variables(edge)), messages(edge));
+  }
+  KOKKOS_FUNCTION void report_contradiction(Index variable) const { Kokkos::atomic_min(&contradiction(), variable); }
+};
+
+/// What becomes of a new message.
+enum class Write {
+  replace,  ///< it takes its place; sums are formed anew later (simultaneous updates)
+  stage,    ///< it waits in `pending` for the batch's second phase: others may still read the old one
+  commit    ///< the variable's sum is brought up to date at once (one thread)
+};
+
+/// Entry `at` of messages, which is a term of slot `slot`.
+template <Write write, class Value, class MemorySpace>
+KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value computed) {
+  Value const before = f.messages(at);
+  Value after = limit_to_grid(computed);
+  // Geometric damping, as libDAI's. Certainty is not damped: it would never be reached.
+  if (f.damping != 0 && !Kokkos::isinf(before) && !Kokkos::isinf(after)) after = f.damping * before + (1 - f.damping) * after;
+  if constexpr (write == Write::stage)
+    f.pending(at) = after;
+  else
+    f.messages(at) = after;
+  if constexpr (write == Write::commit)
+    if (before != after) add_sum(f.sums(slot), difference(before, after));
+}
+
+}  // namespace hornbill::detail

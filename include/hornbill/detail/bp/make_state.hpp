@@ -1,0 +1,53 @@
+// make_state() and the memory it takes.
+#pragma once
+
+#include <hornbill/bp/state.hpp>
+
+namespace hornbill::bp {
+
+/// Residuals kept on the device between two looks of the host.
+inline constexpr int residual_window = 64;
+
+template <class Value, class ExecutionSpace, class MemorySpace>
+State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                     Plan<MemorySpace> const& plan) {
+  using Kokkos::view_alloc;
+  State<Value, MemorySpace> state;
+  auto make = [&](auto& view, char const* label, std::size_t size) {
+    view = std::decay_t<decltype(view)>(view_alloc(exec, std::string("hornbill::bp::") + label), size);
+  };
+  make(state.messages, "messages", graph.num_messages());
+  make(state.sums, "sums", graph.num_slots());
+  make(state.beliefs, "beliefs", graph.num_slots());
+  make(state.pending, "pending", plan.mode == Plan<MemorySpace>::Mode::batched ? graph.num_messages() : 0);
+  make(state.partials, "partials", plan.num_partials);
+  make(state.weights, "weights", graph.tables.num_weights);
+  make(state.table_sums, "table_sums", graph.tables.num_weights);
+  make(state.residuals, "residuals", residual_window);
+  state.contradiction = Kokkos::View<Index, MemorySpace>(view_alloc(exec, "hornbill::bp::contradiction"));
+  return state;
+}
+
+template <class Value>
+std::size_t bytes_needed(HostFactorGraph const& graph, bool simultaneous) {
+  auto const factors = static_cast<std::size_t>(graph.num_factors()), edges = graph.factor_variables.size();
+  std::size_t slots = graph.num_variables, messages = edges, weights = 0, tables = 0;
+  if (graph.has_tables() || !graph.cardinality.empty()) {
+    for (Index v = 0; v < graph.num_variables; ++v) slots += graph.states(v) == 2 ? 0 : graph.states(v);
+    for (Index a = 0; a < graph.num_factors(); ++a)
+      for (Index v : graph.variables_of(a)) {
+        messages += graph.states(v) == 2 ? 0 : graph.states(v);
+        weights += graph.factor_type[a] == FactorType::table ? graph.states(v) : 0;
+      }
+    tables = sizeof(Index) * (2 * slots + 2 * edges + factors) + sizeof(Value) * graph.table_values.size() +
+             2 * sizeof(detail::Extended<Value>) * weights;
+  }
+  std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
+  std::size_t const state = sizeof(Value) * (messages + slots) + 2 * sizeof(detail::Accumulator<Value>) * slots +
+                            2 * sizeof(detail::Extended<Value>) * edges / (body_fan_in - 1);
+  // A batch has at most one task an edge: its factor, its range of edges, its edge.
+  std::size_t const plan = sizeof(Index) * slots + (simultaneous ? sizeof(Index) * factors : (4 * sizeof(Index) + sizeof(Value)) * edges);
+  return structure + state + plan + tables;
+}
+
+}  // namespace hornbill::bp

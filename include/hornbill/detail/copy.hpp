@@ -1,0 +1,34 @@
+// Host vectors to Views and back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+namespace hornbill::detail {
+
+/// A new View with the vector's entries, each converted. Waits for the copy, so the vector may go.
+template <class T, class MemorySpace, class ExecutionSpace, class U>
+Kokkos::View<T*, MemorySpace> to_view(ExecutionSpace const& exec, std::string const& label, std::vector<U> const& values) {
+  Kokkos::View<T*, MemorySpace> view(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), values.size());
+  auto mirror = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, Kokkos::HostSpace{}, view);
+  exec.fence("hornbill: allocation before the host writes a mirror of it");
+  for (std::size_t i = 0; i < values.size(); ++i) mirror(i) = static_cast<T>(values[i]);
+  Kokkos::deep_copy(exec, view, mirror);
+  exec.fence("hornbill: copy from a temporary host array");
+  return view;
+}
+
+/// The View's entries. Waits for `exec`.
+template <class View, class ExecutionSpace>
+auto to_vector(ExecutionSpace const& exec, View const& view) {
+  using T = typename View::non_const_value_type;
+  std::vector<T> values(view.extent(0));
+  Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(values.data(), values.size());
+  Kokkos::deep_copy(exec, host, view);
+  exec.fence("hornbill: result read by the host");
+  return values;
+}
+
+}  // namespace hornbill::detail

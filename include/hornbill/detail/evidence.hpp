@@ -1,0 +1,114 @@
+// Evidence: members that need templates.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <hornbill/detail/copy.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/graph/evidence.hpp>
+
+namespace hornbill::detail {
+
+/// Writes changed evidence to its slots.
+template <class Term, class MemorySpace>
+struct ScatterEvidence {
+  Kokkos::View<Index const*, MemorySpace> slots;   // [n]
+  Kokkos::View<Term const*, MemorySpace> changed;  // [n]
+  Kokkos::View<Term*, MemorySpace> terms;          // [slots], out
+  KOKKOS_FUNCTION void operator()(Index i) const { terms(slots(i)) = changed(i); }
+};
+
+}  // namespace hornbill::detail
+
+namespace hornbill {
+
+template <class Value, class MemorySpace>
+template <class ExecutionSpace>
+Evidence<Value, MemorySpace>::Evidence(ExecutionSpace const& exec, HostFactorGraph const& host,
+                                       FactorGraph<Value, MemorySpace> const& graph)
+    : num_variables_(host.num_variables), cardinality_(host.cardinality), host_(graph.num_slots()) {
+  if (!cardinality_.empty()) {
+    state_offsets_.push_back(0);
+    for (Index states : cardinality_) state_offsets_.push_back(state_offsets_.back() + (states == 2 ? 0 : states));
+  }
+  terms_ = detail::to_view<Term, MemorySpace>(exec, "hornbill::evidence::terms", host_);
+}
+
+template <class Value, class MemorySpace>
+Index Evidence<Value, MemorySpace>::slot_of(Index variable, Index state) const {
+  return states_of(variable) == 2 ? variable : num_variables_ + state_offsets_[variable] + state;
+}
+
+template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::require_known(Index variable) const {
+  if (variable < 0 || variable >= num_variables_)
+    throw InputError("evidence on variable " + std::to_string(variable) + ", which is unknown: variables are 0 to " +
+                     std::to_string(num_variables_ - 1));
+}
+
+template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::set_terms(Index variable, std::vector<Term> const& terms) {
+  bool withdrawn = false;
+  for (Index s = 0; s < slots_of(variable); ++s) {
+    Term& term = host_[slot_of(variable, s)];
+    withdrawn = withdrawn || term.plus > terms[s].plus || term.minus > terms[s].minus;
+    term = terms[s];
+    changed_slots_.push_back(slot_of(variable, s));
+  }
+  withdrawals_ += withdrawn;
+}
+
+template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::observe(Observation const& o) {
+  require_known(o.variable);
+  Index const states = states_of(o.variable);
+  if (o.is_hard() ? o.value >= states : states != 2 || !(o.likelihood[0] + o.likelihood[1] > 0))
+    throw InputError("evidence on variable " + std::to_string(o.variable) + " does not fit its " + std::to_string(states) + " states");
+  std::vector<Term> terms(slots_of(o.variable));
+  constexpr Value infinity = std::numeric_limits<Value>::infinity();
+  if (states != 2) {
+    for (Index s = 0; s < states; ++s) terms[s].minus = s != o.value;
+  } else if (o.is_hard()) {
+    add_term(terms[0], o.value == 1 ? infinity : -infinity);
+  } else {
+    double const log_ratio = std::log(o.likelihood[1]) - std::log(o.likelihood[0]);
+    add_term(terms[0], detail::limit_to_grid(static_cast<Value>(log_ratio)));
+  }
+  set_terms(o.variable, terms);
+  observed_.push_back(o.variable);
+}
+
+template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::release(Index variable) {
+  require_known(variable);
+  set_terms(variable, std::vector<Term>(slots_of(variable)));
+  observed_.erase(std::remove(observed_.begin(), observed_.end(), variable), observed_.end());
+}
+
+template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::release_all() {
+  for (Index v : observed_) set_terms(v, std::vector<Term>(slots_of(v)));
+  observed_.clear();
+}
+
+template <class Value, class MemorySpace>
+template <class ExecutionSpace>
+void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
+  if (changed_slots_.empty()) return;
+  std::sort(changed_slots_.begin(), changed_slots_.end());
+  changed_slots_.erase(std::unique(changed_slots_.begin(), changed_slots_.end()), changed_slots_.end());
+  std::vector<Term> changed;
+  for (Index slot : changed_slots_) changed.push_back(host_[slot]);
+  detail::ScatterEvidence<Term, MemorySpace> scatter{
+      detail::to_view<Index, MemorySpace>(exec, "hornbill::evidence::slots", changed_slots_),
+      detail::to_view<Term, MemorySpace>(exec, "hornbill::evidence::changed", changed), terms_};
+  Kokkos::parallel_for("hornbill::evidence::scatter",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())), scatter);
+  exec.fence("hornbill: changed evidence is temporary");
+  changed_slots_.clear();
+}
+
+}  // namespace hornbill

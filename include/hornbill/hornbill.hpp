@@ -1,0 +1,15 @@
+/// \file
+/// All of Hornbill in one include.
+#pragma once
+
+#include <hornbill/backend/instantiations.hpp>
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/bp/run.hpp>
+#include <hornbill/bp/schedule.hpp>
+#include <hornbill/config.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/graph/generate.hpp>
+#include <hornbill/graph/horn_factor.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
+#include <hornbill/io/model.hpp>
+#include <hornbill/io/text_formats.hpp>
