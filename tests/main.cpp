@@ -1,0 +1,18 @@
+// Kokkos is started once for all tests; invalid floating-point operations on the host are trapped (log 0 passes, inf - inf does not).
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cfenv>
+
+#include <Kokkos_Core.hpp>
+
+#include "support/hygiene.hpp"
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  hornbill::test::watch_labels();
+#if defined(__GLIBC__) && !defined(KOKKOS_ENABLE_CUDA)
+  feenableexcept(FE_INVALID);
+#endif
+  return doctest::Context(argc, argv).run();
+}

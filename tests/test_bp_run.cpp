@@ -1,0 +1,291 @@
+// Every backend and precision against the oracle, on graphs with the nasty rows.
+#include "support/cells.hpp"
+#include "support/compare.hpp"
+#include "support/random_graphs.hpp"
+#include "support/solver.hpp"
+
+using namespace hornbill;
+using test::Solver;
+
+namespace {
+
+/// Iterations amplify rounding; a few are compared, where amplification is bounded by the graph's degrees.
+template <class Value>
+double tolerance() {
+  return sizeof(Value) == 8 ? 1e-12 : 2e-4;
+}
+
+HostEvidence some_evidence(unsigned seed) {
+  return {Observation::soft(static_cast<Index>(seed % 7), 0.3, 0.6), Observation::hard(static_cast<Index>(10 + seed % 5), 0)};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("bp: PARALL and SEQFIX follow the oracle on random graphs", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    auto const graph = test::random_graph(seed, {.num_variables = 200, .num_factors = 260});
+    auto const evidence = some_evidence(seed);
+    INFO("seed ", seed);
+    for (int iterations : {1, 2, 5}) {
+      reference::BeliefPropagation parall(graph, evidence), sequence(graph, evidence);
+      parall.run_parall(iterations);
+      std::vector<Offset> order(graph.num_edges());
+      std::iota(order.begin(), order.end(), 0);
+      sequence.run_sequence(order, iterations);
+      Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::SeqFix{}, evidence);
+      REQUIRE(a.iterate(iterations).contradiction == -1);
+      REQUIRE(b.iterate(iterations).contradiction == -1);
+      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, {} iterations", seed, iterations));
+      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("SEQFIX, seed {}, {} iterations", seed, iterations));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the oracle, mixed with Horn factors", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    auto const graph = test::random_graph(seed, {.num_variables = 40, .num_factors = 60, .largest_body = 3, .tables = 0.5, .most_states = 4});
+    INFO("seed ", seed);
+    HostEvidence evidence;
+    for (Index v = 2; v < 10; v += 3)
+      if (graph.states(v) > 2) evidence.push_back(Observation::hard(v, 0));
+    for (int iterations : {1, 4}) {
+      reference::BeliefPropagation parall(graph, evidence), sequence(graph, evidence);
+      parall.run_parall(iterations);
+      auto const order = bp::topological_order(graph);
+      sequence.run_sequence(order, iterations);
+      Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::Topo{}, evidence);
+      REQUIRE(a.iterate(iterations).contradiction == -1);
+      REQUIRE(b.iterate(iterations).contradiction == -1);
+      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}", seed));
+      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("TOPO, seed {}", seed));
+      std::vector<double> states;
+      for (auto const& d : parall.marginals()) states.insert(states.end(), d.begin(), d.end());
+      test::check_close(bp::state_marginals(a.exec, graph, a.device, a.state), states, tolerance<typename T::Value>(), fmt::format("states, seed {}", seed));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: exact on forests after one TOPO iteration", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    auto const graph = test::random_forest(seed, 9);
+    HostEvidence const evidence{Observation::hard(0, 1)};
+    auto const exact = test::p_true(reference::enumerate_marginals(graph, evidence));
+    Solver<T> solver(graph, bp::Topo{}, evidence);
+    solver.iterate(1);
+    test::check_close(solver.marginals(), exact, test::rounding_tolerance<typename T::Value>(20), fmt::format("seed {}", seed));
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: a batched run has the bits of the sequential run", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    auto const graph = test::random_graph(seed, {.num_variables = 150, .num_factors = 200, .largest_body = seed % 2 ? 6 : 90,
+                                                 .tables = seed % 3 == 0 ? 0.2 : 0.0, .most_states = 3});
+    std::vector<Offset> order(graph.num_edges());
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937 rng(seed);
+    if (seed > 3) std::shuffle(order.begin(), order.end(), rng);
+    bp::SeqFix const strategy{order};
+    Solver<T> batched(graph, strategy, {}, {.execution = bp::Execution::batched});
+    Solver<T> sequential(graph, strategy, {}, {.execution = bp::Execution::sequential});
+    for (int round = 0; round < 3; ++round) {
+      batched.iterate(7);
+      sequential.iterate(7);
+      test::check_identical(batched.messages(), sequential.messages(), fmt::format("messages, seed {}, round {}", seed, round));
+      test::check_identical(batched.marginals(), sequential.marginals(), fmt::format("marginals, seed {}, round {}", seed, round));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: large batches, run by launches, have the bits of the sequential run", T, HORNBILL_TEST_CELLS) {
+  // Two layers of priors under many disjunctions: a few batches of thousands of edges.
+  FactorGraphBuilder builder(6000);
+  for (Index v = 0; v < 5000; ++v) builder.add_prior(v, 0.001 + 0.0001 * v);
+  for (Index v = 5000; v < 6000; ++v) {
+    std::vector<Index> body;
+    for (Index i = 0; i < 5; ++i) body.push_back((v - 5000 + 1000 * i) % 5000);
+    if (v == 5999)
+      for (Index i = 100; i < 900; ++i) body.push_back(i);  // a wide one among them
+    builder.add_disjunction(v, body, 0.99, 0.01);
+  }
+  auto const graph = std::move(builder).build();
+  HostEvidence const evidence{Observation::hard(5000, 1), Observation::hard(5999, 0)};
+  Solver<T> batched(graph, bp::SeqFix{}, evidence, {.execution = bp::Execution::batched});
+  Solver<T> sequential(graph, bp::SeqFix{}, evidence, {.execution = bp::Execution::sequential});
+  REQUIRE(batched.plan.statistics.largest > 2048);
+  batched.iterate(4);
+  sequential.iterate(4);
+  test::check_identical(batched.messages(), sequential.messages(), "messages");
+}
+
+namespace {
+
+/// n priors under one disjunction (variable 2n), and n conjunctions on one hub (variable 2n + 1), 40 of them observed.
+struct Hub {
+  HostFactorGraph graph;
+  HostEvidence evidence;
+  explicit Hub(Index n) {
+    FactorGraphBuilder builder(2 * n + 2);
+    for (Index v = 0; v < n; ++v) builder.add_prior(v, 0.5);
+    std::vector<Index> body(n);
+    std::iota(body.begin(), body.end(), 0);
+    builder.add_disjunction(2 * n, body);
+    builder.add_prior(2 * n + 1, 0.999);
+    for (Index v = n; v < 2 * n; ++v) builder.add_conjunction(v, std::vector<Index>{2 * n + 1}, 0.9, 0.05);
+    graph = std::move(builder).build();
+    for (Index v = n; v < n + 40; ++v) evidence.push_back(Observation::hard(v, v < n + 18));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("bp: a hub of 10^5 neighbours and a disjunction of 10^5 premises, without losing the finite", T, HORNBILL_TEST_CELLS) {
+  Index const n = 100000;
+  Hub const hub(n);
+  Solver<T> solver(hub.graph, bp::Parall{}, hub.evidence);
+  CHECK(solver.run({.max_iterations = 20, .tolerance = 1e-6}).stop == bp::Stop::converged);
+  Offset const wide = n;  // edge of the wide disjunction's head; its log-odds are log(2^n - 1)
+  CHECK(solver.messages()[wide] == doctest::Approx(n * std::log(2.0)).epsilon(1e-5));
+  // 18 true and 22 false observations: log-odds of the hub by hand
+  double const log_odds = std::log(0.999 / 0.001) + 18 * std::log(0.9 / 0.05) + 22 * std::log(0.1 / 0.95);
+  CHECK(solver.marginals()[2 * n + 1] == doctest::Approx(1 / (1 + std::exp(-log_odds))).epsilon(1e-4));
+}
+
+TEST_CASE_TEMPLATE("bp: hubs and wide disjunctions follow the oracle", T, HORNBILL_TEST_CELLS) {
+  for (Index n : {17, 64, 65, 700}) {
+    Hub const hub(std::max<Index>(n, 50));
+    reference::BeliefPropagation oracle(hub.graph, hub.evidence);
+    oracle.run_parall(2);
+    Solver<T> solver(hub.graph, bp::Parall{}, hub.evidence);
+    solver.iterate(2);
+    test::check_close(solver.marginals(), test::p_true(oracle.marginals()), tolerance<typename T::Value>(), fmt::format("n = {}", n));
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: a tuple labelled true with many false children neither aborts nor turns to NaN", T, HORNBILL_TEST_CELLS) {
+  Index const children = 5000;
+  FactorGraphBuilder builder(children + 1);
+  builder.add_prior(0, 0.5);
+  for (Index v = 1; v <= children; ++v) builder.add_conjunction(v, std::vector<Index>{0}, 0.999);
+  auto const graph = std::move(builder).build();
+  HostEvidence evidence{Observation::hard(0, 1)};
+  for (Index v = 1; v <= children; ++v) evidence.push_back(Observation::hard(v, 0));
+  Solver<T> solver(graph, bp::Parall{}, evidence);
+  CHECK(solver.run().stop == bp::Stop::converged);
+  CHECK(solver.marginals()[0] == 1);
+  solver.evidence.release(0);
+  solver.evidence.commit(solver.exec);
+  CHECK(solver.run().stop == bp::Stop::converged);
+  CHECK(solver.marginals()[0] < 1e-30);
+  // the log-odds of the tuple stay finite and right: 5000 log(0.001)
+  auto const to_prior = bp::variable_messages(solver.exec, solver.device, solver.evidence, solver.state)[0];
+  CHECK(to_prior == doctest::Approx(children * std::log(0.001)).epsilon(1e-5));
+}
+
+TEST_CASE_TEMPLATE("bp: contradictory evidence is reported by variable", T, HORNBILL_TEST_CELLS) {
+  FactorGraphBuilder builder(4);
+  builder.add_prior(0, 0.5).add_prior(1, 0.5).add_conjunction(2, std::vector<Index>{0, 1}, 0.9).add_disjunction(3, std::vector<Index>{2});
+  auto const graph = std::move(builder).build();
+  for (auto strategy : {bp::Strategy(bp::Parall{}), bp::Strategy(bp::SeqFix{}), bp::Strategy(bp::Topo{})}) {
+    Solver<T> solver(graph, strategy, {Observation::hard(3, 1), Observation::hard(0, 0)});
+    auto const report = solver.run();
+    CHECK(report.stop == bp::Stop::contradiction);
+    CHECK(report.contradiction >= 0);
+    CHECK(report.contradiction <= 3);
+    solver.evidence.release(0);  // the same state goes on once the evidence is mended
+    solver.evidence.commit(solver.exec);
+    CHECK(solver.run().stop == bp::Stop::converged);
+    auto const exact = test::p_true(reference::enumerate_marginals(graph, {Observation::hard(3, 1)}));
+    test::check_close(solver.marginals(), exact, 1e-6, "after mending");
+  }
+  FactorGraphBuilder one(1);
+  one.add_prior(0, 0);
+  Solver<T> zero_prior(std::move(one).build(), bp::Parall{}, {Observation::hard(0, 1)});
+  CHECK(zero_prior.run().contradiction == 0);
+}
+
+TEST_CASE_TEMPLATE("bp: warm start ends at the marginals of a cold start, after evidence is added, changed and withdrawn", T, HORNBILL_TEST_CELLS) {
+  // Sparse, so that propagation converges with evidence too; deterministic rows, so that evidence makes messages certain.
+  auto const graph = test::random_graph(21, {.num_variables = 300, .num_factors = 240, .largest_body = 3});
+  bp::Options const options{.max_iterations = 2000, .tolerance = sizeof(typename T::Value) == 8 ? 1e-12 : 1e-6};
+  Solver<T> warm(graph, bp::SeqFix{});
+  CHECK(warm.run(options).stop == bp::Stop::converged);
+  HostEvidence const labels{Observation::hard(3, 0), Observation::hard(50, 0), Observation::hard(111, 0), Observation::hard(200, 0)};
+  HostEvidence current;
+  auto compare = [&](std::string const& what) {
+    warm.evidence.commit(warm.exec);
+    auto const report = warm.run(options);
+    Solver<T> cold(graph, bp::SeqFix{}, current);
+    CHECK(cold.run(options).stop == bp::Stop::converged);
+    CHECK(report.stop == bp::Stop::converged);
+    test::check_close(warm.marginals(), cold.marginals(), sizeof(typename T::Value) == 8 ? 1e-9 : 1e-3, what);
+  };
+  for (auto const& label : labels) {
+    warm.evidence.observe(label);
+    current.push_back(label);
+  }
+  compare("added");
+  warm.evidence.release(labels[0].variable);
+  current.erase(current.begin());
+  compare("withdrawn");
+  warm.evidence.soften(labels[1].variable, 0.5, 0.6);
+  current[0] = Observation::soft(labels[1].variable, 0.5, 0.6);
+  compare("made soft");
+  warm.evidence.release_all();
+  current.clear();
+  compare("all withdrawn");
+}
+
+TEST_CASE_TEMPLATE("bp: damping keeps the fixed point; relabelling variables permutes marginals", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(3, {.num_variables = 80, .num_factors = 70, .deterministic = false});
+  bp::Options options{.max_iterations = 3000, .tolerance = sizeof(typename T::Value) == 8 ? 1e-13 : 1e-6};
+  Solver<T> plain(graph, bp::Parall{}), damped(graph, bp::Parall{});
+  REQUIRE(plain.run(options).stop == bp::Stop::converged);
+  options.damping = 0.4;
+  REQUIRE(damped.run(options).stop == bp::Stop::converged);
+  test::check_close(damped.marginals(), plain.marginals(), sizeof(typename T::Value) == 8 ? 1e-11 : 1e-4, "damped");
+
+  auto relabelled = graph;
+  for (Index& v : relabelled.factor_variables) v = graph.num_variables - 1 - v;
+  Solver<T> other(relabelled, bp::Parall{});
+  options.damping = 0;
+  other.run(options);
+  auto marginals = other.marginals();
+  std::reverse(marginals.begin(), marginals.end());
+  test::check_identical(marginals, plain.marginals(), "relabelled");
+}
+
+TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(4);
+  Solver<T> solver(graph, bp::Parall{});
+  auto report = solver.run({.max_iterations = 3, .tolerance = 0});
+  CHECK(report.iterations == 3);
+  CHECK(report.stop == bp::Stop::iteration_limit);
+  CHECK(solver.run({.max_iterations = 1000000, .tolerance = 0, .time_limit = 0.0}).stop == bp::Stop::time_limit);
+  int looks = 0;
+  solver.run({.max_iterations = 10, .tolerance = 0, .check_every = 5, .progress = [&](int, double) { ++looks; }});
+  CHECK(looks == 2);
+  CHECK_THROWS_AS(solver.run({.tolerance = -1}), InputError);
+  CHECK_THROWS_AS(solver.run({.tolerance = std::nan("")}), InputError);
+  CHECK_THROWS_AS(solver.run({.damping = 1}), InputError);
+  CHECK_THROWS_AS(solver.evidence.clamp(100000, 1), InputError);
+  CHECK_THROWS_AS(solver.evidence.clamp(0, 2), InputError);
+  CHECK_THROWS_AS(solver.evidence.soften(0, 0, 0), InputError);
+  CHECK_THROWS_AS(bp::set_factor_messages(solver.exec, solver.device, {1.0}, solver.state), ShapeError);
+}
+
+TEST_CASE_TEMPLATE("bp: an empty graph, a graph without factors, and messages to start from", T, HORNBILL_TEST_CELLS) {
+  Solver<T> nothing(HostFactorGraph{}, bp::SeqFix{});
+  CHECK(nothing.run().stop == bp::Stop::converged);
+  CHECK(nothing.marginals().empty());
+  Solver<T> alone(FactorGraphBuilder(2).build(), bp::Parall{}, {Observation::soft(1, 1, 3)});
+  alone.run();
+  test::check_close(alone.marginals(), {0.5, 0.75}, 1e-6, "marginals");
+
+  auto const graph = test::random_graph(6, {.num_factors = 30, .deterministic = false});
+  Solver<T> first(graph, bp::SeqFix{}), second(graph, bp::SeqFix{});
+  first.iterate(6);
+  bp::set_factor_messages(second.exec, second.device, first.messages(), second.state);
+  first.iterate(2);
+  second.iterate(2);
+  test::check_identical(second.messages(), first.messages(), "messages");
+}
