@@ -1,0 +1,84 @@
+// hornbill generate: synthetic derivation graphs.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/graph/generate.hpp>
+#include <hornbill/io/model.hpp>
+
+#include "commands.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+struct GenerateArguments {
+  std::string output, like, edges;
+  std::optional<Index> variables, alarms;
+  std::uint64_t seed = 1;
+  double probability = 0.999;
+  bool no_names = false;
+};
+
+GeneratorOptions options_of(GenerateArguments const& a) {
+  GeneratorOptions options;
+  bool const is_reading = a.edges == "bn" || a.edges == "fg";
+  if (!a.like.empty()) {
+    if (!a.edges.empty() && !is_reading) throw InputError("--edges with --like is bn or fg");
+    options = options_like(a.like, a.edges == "fg" ? EdgeReading::factor_graph : EdgeReading::bayesian_network);
+  } else if (!a.variables || is_reading) {
+    throw InputError("give --like NAME, or --variables V (and --edges E, their number)");
+  } else {
+    options.num_variables = *a.variables;
+    try {
+      options.num_edges = a.edges.empty() ? static_cast<Offset>(3.6 * *a.variables) : std::stoll(a.edges);
+    } catch (std::exception const&) {
+      throw InputError(fmt::format("--edges {} is not a number", a.edges));
+    }
+    options.num_alarms = std::max<Index>(1, *a.variables / 100);
+    options.num_true_alarms = std::max<Index>(1, options.num_alarms / 10);
+  }
+  if (a.alarms) options.num_alarms = *a.alarms;
+  options.rule_probability = a.probability;
+  options.names = !a.no_names;
+  options.seed = a.seed;
+  return options;
+}
+
+void generate_model(GenerateArguments const& a) {
+  auto generated = generate(options_of(a));
+  io::Model model;
+  for (int n : {10, 50})
+    if (static_cast<std::size_t>(n) <= generated.alarms.size()) model.evidence[fmt::format("labels{}", n)] = generated.labels(n);
+  model.queries["alarms"] = generated.alarms;
+  model.queries["true_alarms"] = generated.true_alarms;
+  model.graph = std::move(generated.graph);
+  io::write_model(model, a.output);
+  fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables, model.graph.num_factors(),
+             model.graph.num_edges(), model.queries["alarms"].size(), model.queries["true_alarms"].size());
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph");
+  auto a = std::make_shared<GenerateArguments>();
+  command->add_option("OUT", a->output, "File to write: .h5, or .fg, .causal_fg for the graph alone")->required();
+  command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")));
+  command->add_option("--edges", a->edges,
+                      "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
+                      "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
+  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30));
+  command->add_option("--alarms", a->alarms, "Number of alarms");
+  command->add_option("--probability", a->probability, "Probability of every rule")->capture_default_str();
+  command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->capture_default_str();
+  command->add_flag("--no-names", a->no_names, "Leave out names of variables");
+  command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
+                  "`labels50`: alarms labelled by that truth.\n\nExample: hornbill generate --like ftp ftp.h5");
+  command->callback([a] { generate_model(*a); });
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,87 @@
+// hornbill info: what a file holds.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/bp/state.hpp>
+#include <hornbill/io/model.hpp>
+
+#include "commands.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+nlohmann::json describe(io::Model const& model) {
+  auto const& graph = model.graph;
+  std::int64_t counts[3] = {0, 0, 0}, largest_factor = 0;
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    ++counts[static_cast<int>(graph.factor_type[a])];
+    largest_factor = std::max<std::int64_t>(largest_factor, static_cast<std::int64_t>(graph.variables_of(a).size()));
+  }
+  std::vector<std::int64_t> degree(graph.num_variables, 0);
+  for (Index v : graph.factor_variables) ++degree[v];
+  nlohmann::json json{{"variables", graph.num_variables},
+                      {"factors", graph.num_factors()},
+                      {"edges", graph.num_edges()},
+                      {"conjunctions", counts[0]},
+                      {"disjunctions", counts[1]},
+                      {"tables", counts[2]},
+                      {"largest_factor", largest_factor},
+                      {"largest_variable_degree", degree.empty() ? 0 : *std::max_element(degree.begin(), degree.end())},
+                      {"isolated_variables", std::count(degree.begin(), degree.end(), 0)},
+                      {"device_bytes_double", bp::bytes_needed<double>(graph, false)},
+                      {"device_bytes_float", bp::bytes_needed<float>(graph, false)},
+                      {"named_variables", !graph.variable_names.empty()}};
+  auto add_sizes = [&](char const* key, auto const& map, auto&& size) {
+    json[key] = nlohmann::json::object();
+    for (auto const& [name, item] : map) json[key][name] = size(item);
+  };
+  add_sizes("schedules", model.schedules, [](auto const& s) {
+    return fmt::format("{} ({} {})", s.kind == bp::ScheduleKind::order ? "order" : s.kind == bp::ScheduleKind::batches ? "batches" : "partial order",
+                       s.kind == bp::ScheduleKind::partial_order ? s.before.size() : s.edges.size(),
+                       s.kind == bp::ScheduleKind::partial_order ? "pairs" : "edges");
+  });
+  add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });
+  add_sizes("queries", model.queries, [](auto const& q) { return fmt::format("{} variables", q.size()); });
+  add_sizes("marginals", model.marginals, [](auto const& m) {
+    auto const stop = m.attributes.find("stop");
+    return stop == m.attributes.end() ? std::string("stored") : stop->second;
+  });
+  return json;
+}
+
+void print(std::string const& file, nlohmann::json const& json) {
+  fmt::print("{}\n", file);
+  for (auto const& [key, value] : json.items()) {
+    std::string label = key;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    if (value.is_object()) {
+      for (auto const& [name, text] : value.items()) fmt::print("  {:<26} {}: {}\n", label, name, text.get<std::string>());
+    } else if (key.starts_with("device_bytes")) {
+      fmt::print("  {:<26} {}\n", label, human_bytes(value.get<double>()));
+    } else {
+      fmt::print("  {:<26} {}\n", label, value.dump());
+    }
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("info", "Say what a model file holds");
+  auto file = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("FILE", *file, "Model: .h5, .fg or .causal_fg")->required();
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([=] {
+    auto const description = describe(io::read_model(*file));
+    if (*json) fmt::print("{}\n", description.dump(2));
+    else print(*file, description);
+  });
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,247 @@
+// hornbill lbp: loopy belief propagation.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/hornbill.hpp>
+
+#include "commands.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+struct LbpArguments {
+  std::string file, schedule = "seqfix", backend, precision = "double", output, top, name = "lbp", start;
+  std::vector<std::string> evidence;
+  bp::Options options;
+  std::size_t memory_limit = 0;
+  int top_count = 10;
+  bool json = false, store_messages = false;
+};
+
+struct Result {
+  bp::Report report;
+  bp::BatchStatistics statistics;
+  double analysis_seconds = 0, setup_seconds = 0;
+  std::vector<double> p_true, messages;
+};
+
+HostEvidence gather_evidence(LbpArguments const& a, io::Model const& model) {
+  HostEvidence all;
+  for (auto const& source : a.evidence) {
+    auto const stored = model.evidence.find(source);
+    if (stored == model.evidence.end() && !std::filesystem::exists(source)) {
+      std::string known;
+      for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
+      throw InputError(a.file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
+    }
+    auto const set = stored != model.evidence.end() ? stored->second : io::read_evidence_text(source, model.graph);
+    all.insert(all.end(), set.begin(), set.end());
+  }
+  return all;
+}
+
+void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bool simultaneous) {
+  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, simultaneous) : bp::bytes_needed<double>(graph, simultaneous);
+  std::size_t available = backend::available_bytes(a.backend);
+  if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
+  if (needed > available) throw CapacityError(fmt::format("{} on backend {}", a.file, a.backend), needed, available);
+}
+
+/// One line that is overwritten, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(int max_iterations) : max_iterations_(max_iterations), shown_(shows_progress()) {}
+  ~Progress() {
+    if (drawn_) fmt::print(stderr, "\r{:60}\r", "");
+  }
+  void operator()(int iterations, double residual) {
+    auto const now = std::chrono::steady_clock::now();
+    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    drawn_ = true;
+    int const width = 24, done = max_iterations_ > 0 ? static_cast<int>(static_cast<double>(width) * iterations / max_iterations_) : 0;
+    fmt::print(stderr, "\r[{:<{}}] {} of {} iterations, residual {:.2e} ", std::string(done, '#'), width, iterations, max_iterations_, residual);
+    std::fflush(stderr);
+  }
+
+ private:
+  int max_iterations_;
+  bool shown_, drawn_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+template <class Value, class Exec>
+Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp::Strategy const& strategy, HostEvidence const& observed) {
+  Result result;
+  auto const begin = std::chrono::steady_clock::now();
+  auto const batches = bp::make_batches(model.graph, strategy);
+  auto const plan = bp::make_plan(exec, model.graph, batches, std::holds_alternative<bp::Parall>(strategy));
+  auto const graph = to_device<Value>(exec, model.graph);
+  Evidence evidence(exec, model.graph, graph);
+  evidence.observe(observed);
+  evidence.commit(exec);
+  auto state = bp::make_state(exec, graph, plan);
+  if (!a.start.empty()) {
+    auto const stored = model.messages.find(a.start);
+    if (stored == model.messages.end())
+      throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; --store-messages stores them", a.start));
+    bp::set_factor_messages(exec, graph, stored->second, state);
+  }
+  result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - batches.analysis_seconds;
+  result.analysis_seconds = batches.analysis_seconds;
+  result.statistics = plan.statistics;
+  bp::Options options = a.options;
+  auto progress = std::make_shared<Progress>(options.max_iterations);
+  options.progress = [progress](int iterations, double residual) { (*progress)(iterations, residual); };
+  result.report = bp::run(exec, graph, evidence, plan, state, options);
+  if (result.report.stop == bp::Stop::contradiction) return result;
+  result.p_true = bp::marginals(exec, graph, state);
+  if (a.store_messages) result.messages = bp::factor_messages(exec, graph, state);
+  return result;
+}
+
+nlohmann::json report_json(LbpArguments const& a, Result const& r) {
+  auto json = to_json(r.statistics, r.analysis_seconds);
+  json.update({{"file", a.file},
+               {"schedule", a.schedule},
+               {"backend", a.backend},
+               {"device", backend::describe(a.backend)},
+               {"precision", a.precision},
+               {"stop", to_string(r.report.stop)},
+               {"converged", r.report.stop == bp::Stop::converged},
+               {"iterations", r.report.iterations},
+               {"residual", r.report.residual},
+               {"setup_seconds", r.setup_seconds},
+               {"run_seconds", r.report.elapsed_seconds}});
+  return json;
+}
+
+void print_report(LbpArguments const& a, Result const& r) {
+  double const each = r.report.iterations > 0 ? r.report.elapsed_seconds / r.report.iterations : 0;
+  fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
+  fmt::print("  {} after {} iterations, residual {:.3g}\n", to_string(r.report.stop), r.report.iterations, r.report.residual);
+  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(r.report.elapsed_seconds), human_seconds(each),
+             human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
+}
+
+/// The most probable variables of a query, most probable first; ties by id.
+std::vector<Index> rank(std::vector<Index> variables, std::vector<double> const& p_true, int count) {
+  std::sort(variables.begin(), variables.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
+  variables.resize(std::min<std::size_t>(variables.size(), count));
+  return variables;
+}
+
+std::vector<Index> find_query(LbpArguments const& a, io::Model const& model) {
+  auto const query = model.queries.find(a.top);
+  if (query != model.queries.end()) return query->second;
+  if (a.top == "all") {
+    std::vector<Index> all(model.graph.num_variables);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::string known = "all";
+  for (auto const& [name, variables] : model.queries) known += ", " + name;
+  throw InputError(a.file, "/queries", fmt::format("there is no query '{}'; there are {}", a.top, known));
+}
+
+void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
+  io::StoredMarginals marginals;
+  marginals.p_true = r.p_true;
+  marginals.attributes = {{"schedule", a.schedule},
+                          {"backend", a.backend},
+                          {"precision", a.precision},
+                          {"stop", std::string(to_string(r.report.stop))},
+                          {"iterations", std::to_string(r.report.iterations)},
+                          {"residual", fmt::format("{:.17g}", r.report.residual)},
+                          {"tolerance", fmt::format("{:.17g}", a.options.tolerance)},
+                          {"damping", fmt::format("{:.17g}", a.options.damping)},
+                          {"evidence", fmt::format("{}", fmt::join(a.evidence, " "))},
+                          {"hornbill_version", HORNBILL_VERSION}};
+  model.marginals[a.name] = std::move(marginals);
+  if (a.store_messages) model.messages[a.name] = r.messages;
+  io::write_model(model, a.output);
+}
+
+void require_usable_output(LbpArguments const& a) {  // before hours of work, not after
+  if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
+    throw InputError(a.output, "", "marginals are written to .h5 files");
+  if (a.store_messages && a.output.empty()) throw InputError("--store-messages needs -o OUT");
+}
+
+int run_lbp(LbpArguments& a) {
+  require_usable_output(a);
+  if (a.backend.empty()) a.backend = backend::names().back();
+  auto model = io::read_model(a.file);
+  auto const observed = gather_evidence(a, model);
+  auto const strategy = find_strategy(a.schedule, model, a.file);
+  auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a, model);
+
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  require_memory(a, model.graph, std::holds_alternative<bp::Parall>(strategy));
+  Result const result = backend::visit(a.backend, [&](auto const& exec) {
+    return a.precision == "float" ? solve<float>(exec, a, model, strategy, observed) : solve<double>(exec, a, model, strategy, observed);
+  });
+
+  if (result.report.stop == bp::Stop::contradiction) {
+    Index const v = result.report.contradiction;
+    if (a.json) fmt::print("{}\n", nlohmann::json{{"stop", "contradiction"}, {"variable", v}, {"name", model.graph.name_of(v)}, {"iterations", result.report.iterations}}.dump());
+    fmt::print(stderr, "hornbill: {}: the evidence contradicts itself: {} (variable {}) must be both true and false, found in iteration {}. "
+                       "Withdraw or soften an observation near it\n", a.file, model.graph.name_of(v), v, result.report.iterations);
+    return contradiction;
+  }
+  auto const best = rank(query, result.p_true, a.top_count);
+  if (a.json) {
+    auto json = report_json(a, result);
+    for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p_true", result.p_true[v]}});
+    fmt::print("{}\n", json.dump());
+  } else {
+    print_report(a, result);
+    if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
+    for (Index v : best) fmt::print("    {:.6f}  {}\n", result.p_true[v], model.graph.name_of(v));
+  }
+  if (!a.output.empty()) write_result(a, model, result);
+  bool const wanted_convergence = a.options.tolerance > 0;
+  return result.report.stop == bp::Stop::converged || !wanted_convergence ? success : not_converged;
+}
+
+}  // namespace
+
+void add_lbp(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("lbp", "Marginals by loopy belief propagation");
+  auto a = std::make_shared<LbpArguments>();
+  command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
+  command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
+  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times");
+  command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(CLI::NonNegativeNumber);
+  command->add_option("--damping", a->options.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new; try 0.5 where nothing converges")->check(CLI::Range(0.0, 0.999999))->capture_default_str();
+  command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
+  command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
+  command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
+  command->add_option("--name", a->name, "Name of the marginals (and messages) in the output")->capture_default_str();
+  command->add_flag("--store-messages", a->store_messages, "Write the messages too, for a warm start");
+  command->add_option("--start-from", a->start, "Start from messages of this name in FILE");
+  command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all");
+  command->add_option("--count", a->top_count, "How many of them")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--memory-limit", a->memory_limit, "Bytes of device memory that may be used (default: all that is free)");
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer(
+      "Schedules: seqfix updates in file order, each update reading all before it, and converges in the fewest iterations;\n"
+      "parall updates everything at once, and its iterations are the fastest; topo follows the derivations and back.\n"
+      "\n"
+      "Examples:\n"
+      "  hornbill lbp graph.h5 --top alarms\n"
+      "  hornbill lbp graph.h5 --evidence labels10 --damping 0.3 -o result.h5\n"
+      "  hornbill lbp graph.h5 --schedule parall --iterations 200 --tolerance 0 --precision float --json");
+  command->callback([a, &exit_code] { exit_code = run_lbp(*a); });
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,56 @@
+// hornbill: the command-line program.
+#include <cstdio>
+
+#include <Kokkos_Core.hpp>
+
+#include <fmt/format.h>
+
+#include <hornbill/config.hpp>
+#include <hornbill/error.hpp>
+
+#include "commands.hpp"
+
+namespace {
+
+constexpr char const* footer =
+    "Start with:\n"
+    "  hornbill generate --like xalan graph.h5        a derivation graph of real size\n"
+    "  hornbill lbp graph.h5 --top alarms             its ten most probable alarms\n"
+    "\n"
+    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before converging;\n"
+    "5 the evidence contradicts itself; 6 too large for the device.";
+
+int fail(int code, char const* message) {
+  fmt::print(stderr, "hornbill: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  namespace cli = hornbill::cli;
+  CLI::App app{"Probabilistic inference over the graphs that program analyses produce"};
+  app.set_version_flag("--version", HORNBILL_VERSION);
+  app.require_subcommand(1);
+  app.footer(footer);
+  int exit_code = cli::success;
+  cli::add_generate(app, exit_code);
+  cli::add_info(app, exit_code);
+  cli::add_convert(app, exit_code);
+  cli::add_schedule(app, exit_code);
+  cli::add_lbp(app, exit_code);
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e) == 0 ? cli::success : cli::usage_error;
+  } catch (hornbill::CapacityError const& e) {
+    return fail(cli::no_capacity, e.what());
+  } catch (hornbill::Error const& e) {
+    return fail(cli::input_error, e.what());
+  } catch (std::bad_alloc const&) {
+    return fail(cli::no_capacity, "out of memory");
+  } catch (std::exception const& e) {
+    return fail(cli::internal_error, e.what());
+  }
+}

@@ -1,0 +1,80 @@
+// hornbill schedule: division of a schedule into batches.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/io/model.hpp>
+
+#include "commands.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+struct ScheduleArguments {
+  std::string file, schedule = "seqfix", store, store_order, output;
+  bool json = false, print = false;
+};
+
+void print_batches(bp::Batches const& batches) {
+  for (Offset b = 0; b < batches.num_batches(); ++b) {
+    auto const first = batches.edges.begin() + batches.offsets[b], last = batches.edges.begin() + batches.offsets[b + 1];
+    fmt::print("batch {}: {}\n", b, fmt::join(first, last, " "));
+  }
+}
+
+void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
+  if (!a.store.empty()) {
+    model.schedules[a.store] = {bp::ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};
+  }
+  if (!a.store_order.empty()) {
+    if (batches.order.empty()) throw InputError(fmt::format("the schedule '{}' is no total order, so none can be stored", a.schedule));
+    model.schedules[a.store_order] = {bp::ScheduleKind::order, batches.order, {}, {}, {}};
+  }
+  std::string const target = a.output.empty() ? a.file : a.output;
+  if (!target.ends_with(".h5") && !target.ends_with(".hdf5"))
+    throw InputError(target, "", "cannot hold schedules; give a .h5 file with -o");
+  io::write_model(model, target);
+}
+
+void analyse(ScheduleArguments const& a) {
+  auto model = io::read_model(a.file);
+  auto const batches = bp::make_batches(model.graph, find_strategy(a.schedule, model, a.file));
+  auto const statistics = bp::statistics(batches);
+  if (a.json) {
+    auto json = to_json(statistics, batches.analysis_seconds);
+    json["schedule"] = a.schedule;
+    if (a.print) {
+      json["batch_offsets"] = batches.offsets;
+      json["batch_edges"] = batches.edges;
+    }
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{} of {}\n  batches   {}\n  edges     {} of {}\n  sizes     smallest {}, median {}, largest {}\n  analysis  {}\n", a.schedule, a.file,
+               statistics.num_batches, statistics.num_edges, model.graph.num_edges(), statistics.smallest, statistics.median, statistics.largest,
+               human_seconds(batches.analysis_seconds));
+    if (a.print) print_batches(batches);
+  }
+  if (!a.store.empty() || !a.store_order.empty()) store(a, model, batches);
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("schedule", "Divide an update schedule into the fewest batches, print and store it");
+  auto a = std::make_shared<ScheduleArguments>();
+  command->add_option("FILE", a->file, "Model")->required();
+  command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
+  command->add_flag("--print", a->print, "Print every batch: edge ids");
+  command->add_option("--store", a->store, "Store the batches in the file under this name");
+  command->add_option("--store-order", a->store_order, "Store the total order in the file under this name");
+  command->add_option("-o,--output", a->output, "Store into this .h5 file instead of FILE");
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer("Edge ids are positions in graph/factor_variables: factor by factor, head first.\n"
+                  "Schedules of your own are datasets in the .h5 file: see README.md, \"The file format\".");
+  command->callback([a] { analyse(*a); });
+}
+
+}  // namespace hornbill::cli

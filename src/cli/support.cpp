@@ -1,0 +1,41 @@
+#include "support.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::cli {
+
+bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file) {
+  if (name == "parall") return bp::Parall{};
+  if (name == "seqfix") return bp::SeqFix{};
+  if (name == "topo") return bp::Topo{};
+  if (auto stored = model.schedules.find(name); stored != model.schedules.end()) return bp::Custom{stored->second};
+  std::string known = "parall, seqfix, topo";
+  for (auto const& [stored, schedule] : model.schedules) known += ", " + stored;
+  throw InputError(file, "/schedules", fmt::format("there is no schedule '{}'; there are {}", name, known));
+}
+
+nlohmann::json to_json(bp::BatchStatistics const& s, double analysis_seconds) {
+  return {{"batches", s.num_batches}, {"edges", s.num_edges},     {"smallest_batch", s.smallest},
+          {"median_batch", s.median}, {"largest_batch", s.largest}, {"analysis_seconds", analysis_seconds}};
+}
+
+std::string human_bytes(double bytes) {
+  char const* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string human_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.1f} us", seconds * 1e6);
+}
+
+bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
+
+}  // namespace hornbill::cli

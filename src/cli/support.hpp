@@ -1,0 +1,28 @@
+// What several subcommands share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <hornbill/bp/schedule.hpp>
+#include <hornbill/io/model.hpp>
+
+namespace hornbill::cli {
+
+/// A strategy by its name: parall, seqfix, topo, or that of a schedule in the model's file.
+/// \throws InputError listing what there is
+bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file);
+
+nlohmann::json to_json(bp::BatchStatistics const& statistics, double analysis_seconds);
+
+/// "12.3 GiB", "870 B".
+std::string human_bytes(double bytes);
+/// "1.24 s", "35 ms", "12 us".
+std::string human_seconds(double seconds);
+
+/// Whether standard error is a terminal, where progress may be shown.
+bool shows_progress();
+
+}  // namespace hornbill::cli
