@@ -40,10 +40,11 @@ add_library(hornbill_hdf5 INTERFACE)
 target_include_directories(hornbill_hdf5 SYSTEM INTERFACE ${HORNBILL_HDF5_INCLUDE})
 foreach(name IN LISTS _hdf5_names)
   find_library(HORNBILL_LIB_${name} NAMES ${name}_serial ${name} PATH_SUFFIXES hdf5/serial REQUIRED)
-  target_link_libraries(hornbill_hdf5 INTERFACE ${HORNBILL_LIB_${name}})
+  list(APPEND HORNBILL_HDF5_LIBRARIES ${HORNBILL_LIB_${name}})
 endforeach()
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${_suffixes})
-target_link_libraries(hornbill_hdf5 INTERFACE ${CMAKE_DL_LIBS} m)
+list(APPEND HORNBILL_HDF5_LIBRARIES ${CMAKE_DL_LIBS} m)  # named in the installed package too
+target_link_libraries(hornbill_hdf5 INTERFACE ${HORNBILL_HDF5_LIBRARIES})
 
 # --- fmt, CLI11, nlohmann-json, doctest -----------------------------------------------------------------------------
 find_package(fmt REQUIRED)

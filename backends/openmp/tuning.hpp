@@ -15,7 +15,7 @@ struct TuningOf<Kokkos::OpenMP> {
                                 .huge = std::numeric_limits<Index>::max(),
                                 .stretch_team_size = 1,
                                 .stretch_batch = 1024,
-                                .sequential_below = 1024,
+                                .sequential_below = 16384,
                                 .check_every = 1};
 };
 

@@ -24,13 +24,7 @@ HORNBILL_IF_OPENMP(template <> struct NameOf<Kokkos::OpenMP> { static constexpr 
 HORNBILL_IF_CUDA(template <> struct NameOf<Kokkos::Cuda> { static constexpr std::string_view value = "cuda"; };)
 
 /// Names of the backends of this build, e.g. {"serial", "openmp"}; the last is the default.
-inline std::vector<std::string> names() {
-  std::vector<std::string> result;
-#define HORNBILL_ADD_NAME(SPACE) result.emplace_back(NameOf<SPACE>::value);
-  HORNBILL_FOR_EACH_BACKEND(HORNBILL_ADD_NAME)
-#undef HORNBILL_ADD_NAME
-  return result;
-}
+std::vector<std::string> names();
 
 /// Calls function(instance) with an instance of the named backend and returns what it returns.
 /// \throws InputError naming the backends there are

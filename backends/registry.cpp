@@ -1,4 +1,4 @@
-// Memory and names of devices: what Kokkos does not tell of all backends alike.
+// The backends of this build, and what Kokkos does not tell of all of them alike: their memory and their names.
 #include <fstream>
 #include <sstream>
 
@@ -29,6 +29,14 @@ void require_success(cudaError_t code) {
 #endif
 
 }  // namespace
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+#define HORNBILL_ADD_NAME(SPACE) result.emplace_back(NameOf<SPACE>::value);
+  HORNBILL_FOR_EACH_BACKEND(HORNBILL_ADD_NAME)
+#undef HORNBILL_ADD_NAME
+  return result;
+}
 
 std::size_t available_bytes(std::string_view name) {
 #ifdef KOKKOS_ENABLE_CUDA

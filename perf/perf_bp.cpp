@@ -1,0 +1,137 @@
+// Time of loopy belief propagation by graph, schedule, backend and precision; one JSON object a line.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/hornbill.hpp>
+
+namespace hb = hornbill;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> words(std::string const& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+struct Arguments {
+  std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends, precisions = words("double float");
+  int iterations = 50, repeats = 5;
+  std::string commit = HORNBILL_COMMIT;
+};
+
+double seconds_of(auto&& function) {
+  auto const begin = std::chrono::steady_clock::now();
+  function();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+hb::bp::Strategy strategy_of(std::string const& name) {
+  if (name == "parall") return hb::bp::Parall{};
+  if (name == "topo") return hb::bp::Topo{};
+  if (name == "seqfix") return hb::bp::SeqFix{};
+  throw hb::InputError("unknown schedule " + name);
+}
+
+/// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence.
+template <class Value, class Exec>
+json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, bool simultaneous, Arguments const& a) {
+  hb::bp::Plan<typename Exec::memory_space> plan;
+  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, host, batches, simultaneous); });
+  hb::FactorGraph<Value, typename Exec::memory_space> graph;
+  double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
+  hb::Evidence evidence(exec, host, graph);
+  auto state = hb::bp::make_state(exec, graph, plan);
+  hb::bp::Options options{.max_iterations = a.iterations, .tolerance = 0, .warm_start = false, .check_every = a.iterations};
+  hb::bp::run(exec, graph, evidence, plan, state, options);  // warm-up
+  std::vector<double> each;
+  for (int i = 0; i < a.repeats; ++i) each.push_back(hb::bp::run(exec, graph, evidence, plan, state, options).elapsed_seconds / a.iterations);
+  std::sort(each.begin(), each.end());
+  auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false});
+  auto const p_true = hb::bp::marginals(exec, graph, state);
+  double const median = each[each.size() / 2];
+  return {{"plan_seconds", plan_seconds},
+          {"upload_seconds", upload_seconds},
+          {"median_iteration_seconds", median},
+          {"fastest_iteration_seconds", each.front()},
+          {"slowest_iteration_seconds", each.back()},
+          {"edges_per_second", static_cast<double>(host.num_edges()) / median},
+          {"nanoseconds_per_edge", 1e9 * median / static_cast<double>(host.num_edges())},
+          {"iterations_to_1e-6", converged.iterations},
+          {"stop", hb::bp::to_string(converged.stop)},
+          {"residual", converged.residual},
+          {"seconds_to_1e-6", converged.elapsed_seconds},
+          {"checksum", std::accumulate(p_true.begin(), p_true.end(), 0.0)}};
+}
+
+void measure_graph(std::string const& name, Arguments const& a) {
+  auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
+  hb::io::Model model;
+  model.graph = hb::generate(hb::options_like(name)).graph;
+  hb::io::write_model(model, file);
+  double const load_seconds = seconds_of([&] { model = hb::io::read_model(file); });
+  std::filesystem::remove(file);
+  for (auto const& schedule : a.schedules) {
+    auto const strategy = strategy_of(schedule);
+    auto const batches = hb::bp::make_batches(model.graph, strategy);
+    for (auto const& backend : a.backends)
+      for (auto const& precision : a.precisions) {
+        json line{{"case", "bp"},
+                  {"graph", name},
+                  {"variables", model.graph.num_variables},
+                  {"edges", model.graph.num_edges()},
+                  {"schedule", schedule},
+                  {"batches", batches.num_batches()},
+                  {"backend", backend},
+                  {"device", hb::backend::describe(backend)},
+                  {"precision", precision},
+                  {"iterations", a.iterations},
+                  {"repeats", a.repeats},
+                  {"load_seconds", load_seconds},
+                  {"analysis_seconds", batches.analysis_seconds},
+                  {"commit", a.commit},
+                  {"kokkos", KOKKOS_VERSION}};
+        try {
+          line.update(hb::backend::visit(backend, [&](auto const& exec) {
+            bool const simultaneous = schedule == "parall";
+            return precision == "float" ? measure<float>(exec, model.graph, batches, simultaneous, a)
+                                        : measure<double>(exec, model.graph, batches, simultaneous, a);
+          }));
+        } catch (std::exception const& e) {
+          line["error"] = e.what();
+        }
+        fmt::print("{}\n", line.dump());
+        std::fflush(stdout);
+      }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments a;
+  a.backends.push_back(hb::backend::names().back());
+  CLI::App app{"Times belief propagation on generated graphs; one JSON object a line"};
+  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',');
+  app.add_option("--schedules", a.schedules, "parall, seqfix, topo")->delimiter(',');
+  app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
+  app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
+  app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));
+  app.add_option("--repeats", a.repeats, "Timings; their median is reported")->check(CLI::Range(1, 1000));
+  app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
+  CLI11_PARSE(app, argc, argv);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  for (auto const& graph : a.graphs) measure_graph(graph, a);
+}

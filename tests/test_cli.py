@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""The command line as users see it: outputs, exit codes, messages. Usage: test_cli.py PROGRAM SOURCE_DIR"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+GOLDEN = os.path.join(SOURCE, "inputs", "golden", "horn")
+
+
+def run(*arguments, code=0):
+    """Runs hornbill and returns (stdout, stderr); the exit code must be `code`."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, f"exit {done.returncode}, not {code}: {arguments}\n{done.stdout}{done.stderr}"
+    return done.stdout, done.stderr
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        os.chdir(cls.folder.name)
+        run("generate", "--like", "weblech", "g.h5")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.folder.cleanup()
+
+    def test_help_teaches(self):
+        for command in ("generate", "info", "convert", "schedule", "lbp"):
+            self.assertIn("Usage", run(command, "--help")[0])
+        self.assertIn("Exit codes", run("--help")[0])
+        run(code=2)
+        run("lbp", "g.h5", "--no-such-option", code=2)
+        run("lbp", "g.h5", "--damping", "1.5", code=2)
+        run("lbp", "g.h5", "--backend", "abacus", code=2)
+
+    def test_generate(self):
+        for like, reading, edges in (("weblech", "bn", 2351), ("weblech", "fg", 1655), ("hedc", "bn", 19578)):
+            run("generate", "--like", like, "--edges", reading, "x.h5")
+            self.assertEqual(json.loads(run("info", "x.h5", "--json")[0])["edges"], edges)
+        run("generate", "--variables", 3000, "--edges", 12000, "--seed", 4, "x.causal_fg")
+        self.assertEqual(json.loads(run("info", "x.causal_fg", "--json")[0])["edges"], 12000)
+        self.assertIn("known are weblech", run("generate", "--like", "nothing", "x.h5", code=3)[1])
+        self.assertIn("at least", run("generate", "--variables", 3000, "--edges", 4000, "x.h5", code=3)[1])
+
+    def test_convert_both_ways(self):
+        run("convert", os.path.join(GOLDEN, "weblech.causal_fg"), "a.h5")
+        run("convert", "a.h5", "b.fg")
+        run("convert", "b.fg", "c.causal_fg")
+        before = json.loads(run("info", os.path.join(GOLDEN, "weblech.causal_fg"), "--json")[0])
+        after = json.loads(run("info", "c.causal_fg", "--json")[0])
+        for key in ("variables", "factors", "edges", "tables"):
+            self.assertEqual(before[key], after[key])
+        self.assertIn("left out", run("convert", "g.h5", "d.causal_fg")[1])
+        self.assertIn("no known ending", run("convert", "g.h5", "d.txt", code=3)[1])
+
+    def test_lbp_matches_known_marginals(self):
+        out = json.loads(run("lbp", os.path.join(GOLDEN, "fig2.causal_fg"), "--json", "--top", "all")[0])
+        self.assertTrue(out["converged"])
+        p = {entry["variable"]: entry["p_true"] for entry in out["top"]}
+        self.assertAlmostEqual(p[2], 0.504, places=12)
+        expected = {}
+        with open(os.path.join(GOLDEN, "weblech.SEQFIX.ev10.txt")) as lines:
+            for line in lines:
+                if not line.startswith("#"):
+                    row = line.split()
+                    expected[int(row[0])] = float(row[3])
+        out = json.loads(run("lbp", os.path.join(GOLDEN, "weblech.causal_fg"), "--evidence", os.path.join(GOLDEN, "weblech.ev10"),
+                             "--iterations", 20, "--tolerance", 0, "--json", "--top", "all", "--count", 1000)[0])
+        self.assertEqual(len(out["top"]), len(expected))
+        for entry in out["top"]:
+            self.assertLess(abs(entry["p_true"] - expected[entry["variable"]]), 1e-9)
+
+    def test_lbp_schedules_precisions_backends(self):
+        reference = None
+        run("schedule", "g.h5", "--schedule", "topo", "--store", "mine", "--store-order", "topo_order", "-o", "s.h5")
+        backends = run("lbp", "--help")[0]
+        for backend in [b for b in ("serial", "openmp") if b in backends]:
+            for schedule in ("parall", "seqfix", "topo", "mine", "topo_order"):
+                for precision, places in (("double", 6), ("float", 3)):
+                    out = json.loads(run("lbp", "s.h5", "--schedule", schedule, "--backend", backend, "--precision", precision,
+                                         "--tolerance", 1e-7 if precision == "double" else 1e-5, "--json", "--top", "alarms", "--count", 30)[0])
+                    p = {entry["variable"]: entry["p_true"] for entry in out["top"]}
+                    reference = reference or p
+                    for variable, value in p.items():
+                        self.assertAlmostEqual(value, reference[variable], places=places, msg=f"{backend} {schedule} {precision}")
+
+    def test_schedule_statistics(self):
+        out = json.loads(run("schedule", "g.h5", "--json", "--print")[0])
+        self.assertEqual(out["edges"], 2351)
+        self.assertEqual(sorted(out["batch_edges"]), list(range(2351)))
+        self.assertEqual(len(out["batch_offsets"]), out["batches"] + 1)
+        self.assertEqual(json.loads(run("schedule", "g.h5", "--schedule", "parall", "--json")[0])["batches"], 1)
+        self.assertIn("batch 0:", run("schedule", "g.h5", "--print")[0])
+        self.assertIn("there are parall, seqfix, topo", run("schedule", "g.h5", "--schedule", "other", code=3)[1])
+
+    def test_output_and_warm_start(self):
+        first = json.loads(run("lbp", "g.h5", "-o", "r.h5", "--store-messages", "--json")[0])
+        info = json.loads(run("info", "r.h5", "--json")[0])
+        self.assertEqual(info["marginals"], {"lbp": "converged"})
+        again = json.loads(run("lbp", "r.h5", "--start-from", "lbp", "--json")[0])
+        self.assertLess(again["iterations"], first["iterations"])
+        self.assertIn("no messages", run("lbp", "g.h5", "--start-from", "lbp", code=3)[1])
+        try:
+            import h5py
+        except ImportError:
+            return
+        with h5py.File("r.h5") as f:
+            self.assertEqual(f.attrs["hornbill_format"], 1)
+            self.assertEqual(f["marginals/lbp"].shape, (696,))
+            self.assertEqual(f["marginals/lbp"].attrs["schedule"], "seqfix")
+            self.assertEqual(f["graph/factor_variables"].compression, "gzip")
+
+    def test_evidence_sets_files_and_contradictions(self):
+        with open("e.txt", "w") as out:
+            out.write("# soft and hard, by name and number\nalarm_%s true\n0 0.9 0.1\n" % self.an_alarm())
+        run("lbp", "g.h5", "--evidence", "e.txt", "--evidence", "labels10", "--iterations", 20, "--tolerance", 0)
+        self.assertIn("neither an evidence set of this file (labels10) nor a file", run("lbp", "g.h5", "--evidence", "nothing", code=3)[1])
+        with open("contradiction.causal_fg", "w") as out:
+            out.write("2\n\n0\nI\n0.5\n\n1\n*\n1\n0\n")
+        with open("both.txt", "w") as out:
+            out.write("0 0\n1 1\n")
+        out, err = run("lbp", "contradiction.causal_fg", "--evidence", "both.txt", "--json", code=5)
+        self.assertIn("contradicts itself: variable", err)
+        self.assertEqual(json.loads(out)["stop"], "contradiction")
+
+    def an_alarm(self):
+        top = json.loads(run("lbp", "g.h5", "--top", "alarms", "--count", 1, "--json")[0])["top"][0]
+        return top["name"].removeprefix("alarm_")
+
+    def test_limits(self):
+        self.assertIn("iteration limit after 2 iterations", run("lbp", "g.h5", "--iterations", 2, code=4)[0])
+        run("lbp", "g.h5", "--time-limit", 0, code=4)
+        run("lbp", "g.h5", "--iterations", 2, "--tolerance", 0)
+
+    def test_bad_input(self):
+        self.assertIn("none.h5: no such file", run("lbp", "none.h5", code=3)[1])
+        with open("text.h5", "w") as out:
+            out.write("text")
+        self.assertIn("text.h5: is not an HDF5 file", run("info", "text.h5", code=3)[1])
+        self.assertIn("bytes are needed, 1000 are available", run("lbp", "g.h5", "--memory-limit", 1000, code=6)[1])
+        self.assertIn("does not exist", run("lbp", "g.h5", "-o", "no/such/folder/r.h5", code=3)[1])
+        self.assertFalse([name for name in os.listdir(".") if ".tmp" in name])
+
+    def test_no_progress_off_terminal(self):
+        self.assertEqual(run("lbp", "g.h5")[1], "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,16 @@
+# Installs Hornbill, and builds and runs a ten-line consumer with find_package(hornbill).
+foreach(name BUILD SOURCE CXX)
+  if(NOT DEFINED ${name})
+    message(FATAL_ERROR "-D${name} is missing")
+  endif()
+endforeach()
+set(work ${BUILD}/install_test)
+file(REMOVE_RECURSE ${work})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/install_consumer -B ${work}/build -DCMAKE_PREFIX_PATH=${work}/prefix
+  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${FLAGS} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/build COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${work}/build/consumer ${SOURCE}/inputs/golden/horn/fig2.causal_fg OUTPUT_VARIABLE out COMMAND_ERROR_IS_FATAL ANY)
+if(NOT out MATCHES "converged 1, P\\(2\\) = 0.504")
+  message(FATAL_ERROR "the consumer printed: ${out}")
+endif()
