@@ -15,6 +15,13 @@ else()
   add_subdirectory(${HORNBILL_KOKKOS_SOURCE} ${CMAKE_BINARY_DIR}/kokkos SYSTEM)
 endif()
 
+if(HORNBILL_PORTABLE_BINARIES)
+  add_link_options(-static-libstdc++ -static-libgcc)
+  if(TARGET Kokkos::CUDA)
+    set_property(TARGET Kokkos::CUDA PROPERTY INTERFACE_LINK_LIBRARIES CUDA::cuda_driver CUDA::cudart_static)
+  endif()
+endif()
+
 # --- Kokkos Kernels (templates only; no part of Hornbill's installed interface) ------------------------------------
 find_package(KokkosKernels CONFIG QUIET)
 add_library(hornbill_kokkos_kernels INTERFACE)
@@ -48,6 +55,10 @@ target_link_libraries(hornbill_hdf5 INTERFACE ${HORNBILL_HDF5_LIBRARIES})
 
 # --- fmt, CLI11, nlohmann-json, doctest -----------------------------------------------------------------------------
 find_package(fmt REQUIRED)
+set(HORNBILL_FMT fmt::fmt)
+if(HORNBILL_PORTABLE_BINARIES)
+  set(HORNBILL_FMT fmt::fmt-header-only)
+endif()
 if(HORNBILL_ENABLE_CLI OR HORNBILL_ENABLE_PERF)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)

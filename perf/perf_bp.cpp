@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -30,7 +31,12 @@ struct Arguments {
   std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends, precisions = words("double float");
   int iterations = 50, repeats = 5;
   std::string commit = HORNBILL_COMMIT;
+  hb::bp::Execution execution = hb::bp::Execution::automatic;
 };
+
+std::map<hb::bp::Execution, char const*> const execution_names{{hb::bp::Execution::automatic, "automatic"},
+                                                                {hb::bp::Execution::batched, "batched"},
+                                                                {hb::bp::Execution::sequential, "sequential"}};
 
 double seconds_of(auto&& function) {
   auto const begin = std::chrono::steady_clock::now();
@@ -49,7 +55,7 @@ hb::bp::Strategy strategy_of(std::string const& name) {
 template <class Value, class Exec>
 json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, bool simultaneous, Arguments const& a) {
   hb::bp::Plan<typename Exec::memory_space> plan;
-  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, host, batches, simultaneous); });
+  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, host, batches, simultaneous, {a.execution}); });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
   hb::Evidence evidence(exec, host, graph);
@@ -99,6 +105,7 @@ void measure_graph(std::string const& name, Arguments const& a) {
                   {"precision", precision},
                   {"iterations", a.iterations},
                   {"repeats", a.repeats},
+                  {"execution", execution_names.at(a.execution)},
                   {"load_seconds", load_seconds},
                   {"analysis_seconds", batches.analysis_seconds},
                   {"commit", a.commit},
@@ -130,6 +137,10 @@ int main(int argc, char** argv) {
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
   app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));
   app.add_option("--repeats", a.repeats, "Timings; their median is reported")->check(CLI::Range(1, 1000));
+  app.add_option("--execution", a.execution, "How batches are run: automatic, batched, sequential")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, hb::bp::Execution>{{"automatic", hb::bp::Execution::automatic},
+                                                                                    {"batched", hb::bp::Execution::batched},
+                                                                                    {"sequential", hb::bp::Execution::sequential}}));
   app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -9,7 +9,7 @@
 #include "support/hygiene.hpp"
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard kokkos(argc, argv);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   hornbill::test::watch_labels();
 #if defined(__GLIBC__) && !defined(KOKKOS_ENABLE_CUDA)
   feenableexcept(FE_INVALID);

@@ -77,7 +77,7 @@ void run_batches(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   for (auto const& segment : plan.segments) {
     if (segment.mode == bp::Segment::Mode::stretch) {
-      Kokkos::parallel_for("hornbill::bp::run_stretch", Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, tuning.stretch_team_size),
+      Kokkos::parallel_for("hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size),
                            RunStretch<Value, MemorySpace>{fields, task_lists(plan), plan.device_task_offsets, plan.edge_offsets,
                                                           plan.edges, static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
       continue;

@@ -61,6 +61,11 @@ inline char const* kernel_label(int type) {
   return labels[type];
 }
 
+/// Teams of at most `largest` threads. Said at compile time, because registers are shared out by it: a kernel compiled
+/// without knowing may need more of them than a large team has.
+template <class ExecutionSpace, int largest>
+using BoundedTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<largest, 1>>;
+
 /// Launches tasks [first, last) of one type.
 template <int type, Write write, class ExecutionSpace, class Value, class MemorySpace>
 void launch_tasks(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
@@ -69,7 +74,7 @@ void launch_tasks(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& 
   if constexpr (bp::kernel_types[type].wide) {
     constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
     int const team_size = plan.largest_wide_body > tuning.huge ? tuning.huge_team_size : tuning.team_size;
-    Kokkos::parallel_for(kernel_label(type), Kokkos::TeamPolicy<ExecutionSpace>(exec, last - first, team_size),
+    Kokkos::parallel_for(kernel_label(type), BoundedTeams<ExecutionSpace, tuning.huge_team_size>(exec, last - first, team_size),
                          FactorToVariableWide<type, write, Value, MemorySpace>{fields, plan.tasks[type], first});
   } else {
     Kokkos::parallel_for(kernel_label(type), Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, first, last),

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Markdown tables of the JSON lines that perf_bp and lbp_table.py write.
+
+    perf/tables.py perf/results/FILE.jsonl ...
+"""
+import json
+import sys
+
+
+def seconds(value):
+    """Three digits and a unit."""
+    for unit, scale in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
+def print_table(header, rows):
+    print("| " + " | ".join(header) + " |")
+    print("| " + " | ".join("---" for _ in header) + " |")
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |")
+    print()
+
+
+def lbp_rows(lines):
+    for line in lines:
+        if "error" in line:
+            yield [line["graph"], line["error"]]
+            continue
+        yield [line["graph"], f"{line['edges']:,}", line["schedule"], line["precision"], f"{line['batches']:,}", line["iterations"],
+               f"{line['residual']:.1e}", seconds(line["run_seconds"]), seconds(line["run_seconds"] / max(1, line["iterations"])),
+               seconds(line["analysis_seconds"])]
+
+
+def bp_rows(lines):
+    for line in lines:
+        if "error" in line:
+            yield [line["graph"], line["schedule"], line["precision"], line["error"]]
+            continue
+        yield [line["graph"], f"{line['edges']:,}", line["schedule"], line["backend"], line["precision"], f"{line['batches']:,}",
+               seconds(line["median_iteration_seconds"]), f"{line['nanoseconds_per_edge']:.3g}", line["iterations_to_1e-6"],
+               seconds(line["seconds_to_1e-6"]), seconds(line["analysis_seconds"]), seconds(line["load_seconds"])]
+
+
+def main():
+    for file in sys.argv[1:]:
+        with open(file) as text:
+            lines = [json.loads(line) for line in text if line.startswith("{")]
+        devices = sorted({line.get("device", "?") for line in lines})
+        commits = sorted({str(line.get("commit")) for line in lines})
+        print(f"{file}: {', '.join(devices)}; commit {', '.join(commits)}\n")
+        if lines and lines[0]["case"] == "lbp":
+            print_table(["graph", "edges", "schedule", "precision", "batches", "iterations", "residual", "run", "an iteration", "analysis"],
+                        lbp_rows(lines))
+        else:
+            print_table(["graph", "edges", "schedule", "backend", "precision", "batches", "an iteration", "ns/edge", "iterations to 1e-6",
+                         "time to 1e-6", "analysis", "loading"], bp_rows(lines))
+
+
+if __name__ == "__main__":
+    main()
