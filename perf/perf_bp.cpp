@@ -82,10 +82,21 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
           {"checksum", std::accumulate(p_true.begin(), p_true.end(), 0.0)}};
 }
 
+/// A disjunction of n premises and a premise of n clauses: what no kernel's cost may depend on.
+hb::HostFactorGraph make_hub(hb::Index n) {
+  hb::FactorGraphBuilder builder(2 * n + 2);
+  std::vector<hb::Index> body(n);
+  std::iota(body.begin(), body.end(), 0);
+  for (hb::Index v = 0; v < n; ++v) builder.add_prior(v, 0.001 + 0.9 * v / n);
+  builder.add_disjunction(2 * n, body).add_prior(2 * n + 1, 0.9);
+  for (hb::Index v = n; v < 2 * n; ++v) builder.add_conjunction(v, std::vector<hb::Index>{2 * n + 1}, 0.9, 0.05);
+  return std::move(builder).build();
+}
+
 void measure_graph(std::string const& name, Arguments const& a) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
   hb::io::Model model;
-  model.graph = hb::generate(hb::options_like(name)).graph;
+  model.graph = name == "hub" ? make_hub(100000) : hb::generate(hb::options_like(name)).graph;
   hb::io::write_model(model, file);
   double const load_seconds = seconds_of([&] { model = hb::io::read_model(file); });
   std::filesystem::remove(file);
@@ -131,7 +142,7 @@ int main(int argc, char** argv) {
   Arguments a;
   a.backends.push_back(hb::backend::names().back());
   CLI::App app{"Times belief propagation on generated graphs; one JSON object a line"};
-  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',');
+  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper, or hub: 10^5 neighbours of a variable and of a factor")->delimiter(',');
   app.add_option("--schedules", a.schedules, "parall, seqfix, topo")->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');

@@ -1,0 +1,51 @@
+// The memory that is promised before any work is the memory that is taken.
+#include <atomic>
+
+#include "support/cells.hpp"
+#include "support/hygiene.hpp"
+#include "support/random_graphs.hpp"
+#include "support/solver.hpp"
+
+using namespace hornbill;
+
+namespace {
+
+std::atomic<std::int64_t> allocated{0}, most_allocated{0};
+
+/// Counts the bytes of Views that live at once.
+struct CountAllocations {
+  CountAllocations() {
+    namespace tools = Kokkos::Tools::Experimental;
+    allocated = most_allocated = 0;
+    tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, char const*, void const*, std::uint64_t bytes) {
+      allocated += static_cast<std::int64_t>(bytes);
+      most_allocated = std::max(most_allocated.load(), allocated.load());
+    });
+    tools::set_deallocate_data_callback([](Kokkos_Profiling_SpaceHandle, char const*, void const*, std::uint64_t bytes) {
+      allocated -= static_cast<std::int64_t>(bytes);
+    });
+  }
+  ~CountAllocations() {
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
+    test::watch_labels();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T, HORNBILL_TEST_CELLS) {
+  auto const derivations = generate({.num_variables = 20000, .num_edges = 70000}).graph;
+  auto const tables = test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .most_states = 4});
+  for (auto const* graph : {&derivations, &tables})
+    for (bp::Strategy const& strategy : {bp::Strategy(bp::Parall{}), bp::Strategy(bp::SeqFix{})}) {
+      bool const simultaneous = std::holds_alternative<bp::Parall>(strategy);
+      CountAllocations const counter;
+      test::Solver<T> solver(*graph, strategy);
+      solver.iterate(2);
+      auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, simultaneous));
+      auto const small_change = 16384.0;  // headers, scalars
+      INFO("simultaneous: ", simultaneous, ", promised ", promised);
+      CHECK(static_cast<double>(most_allocated) <= promised + small_change);
+      CHECK(promised <= 2.5 * static_cast<double>(most_allocated));
+    }
+}
