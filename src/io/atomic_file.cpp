@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,6 +44,15 @@ void write_atomically(std::string const& file, std::function<void(std::string co
     fs::remove(temporary, ignored);
     throw;
   }
+}
+
+void write_text_atomically(std::string const& file, std::string_view text) {
+  write_atomically(file, [&](std::string const& temporary) {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.close();
+    if (!out) throw InputError(file, "", "cannot be written: is the disk full?");
+  });
 }
 
 }  // namespace hornbill::io

@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_set>
 
 #include <fmt/format.h>
-#include <fmt/os.h>
 
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
@@ -84,25 +84,25 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
   for (Index a = 0; a < graph.num_factors(); ++a)
     if (graph.factor_type[a] == FactorType::table)
       throw InputError(file, "", fmt::format("factor {} is a table, which .causal_fg cannot express; write .fg or .h5", a));
-  write_atomically(file, [&](std::string const& temporary) {
-    auto out = fmt::output_file(temporary);
-    out.print("{}\n", graph.num_factors());
-    for (Index a = 0; a < graph.num_factors(); ++a) {
-      auto const variables = graph.variables_of(a);
-      bool const conjunction = graph.factor_type[a] == FactorType::conjunction;
-      double const p1 = graph.p1[a], p2 = graph.p2[a];
-      out.print("\n{}\n", variables[0]);
-      if (variables.size() == 1) {
-        out.print("I\n{}\n", conjunction ? p1 : p2);
-        continue;
-      }
-      double const p = conjunction ? p1 : 1 - p2, q = conjunction ? p2 : 1 - p1;
-      out.print("{}", conjunction ? '*' : '+');
-      if (p != 1) out.print("{}", p);
-      if (q != 0) out.print(";{}", q);
-      out.print("\n{}\n{}\n", variables.size() - 1, fmt::join(variables.subspan(1), " "));
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{}\n", graph.num_factors());
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    auto const variables = graph.variables_of(a);
+    bool const conjunction = graph.factor_type[a] == FactorType::conjunction;
+    double const p1 = graph.p1[a], p2 = graph.p2[a];
+    fmt::format_to(out, "\n{}\n", variables[0]);
+    if (variables.size() == 1) {
+      fmt::format_to(out, "I\n{}\n", conjunction ? p1 : p2);
+      continue;
     }
-  });
+    double const p = conjunction ? p1 : 1 - p2, q = conjunction ? p2 : 1 - p1;
+    fmt::format_to(out, "{}", conjunction ? '*' : '+');
+    if (p != 1) fmt::format_to(out, "{}", p);
+    if (q != 0) fmt::format_to(out, ";{}", q);
+    fmt::format_to(out, "\n{}\n{}\n", variables.size() - 1, fmt::join(variables.subspan(1), " "));
+  }
+  write_text_atomically(file, {text.data(), text.size()});
 }
 
 }  // namespace hornbill::io

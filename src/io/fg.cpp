@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 
 #include <fmt/format.h>
-#include <fmt/os.h>
 
 #include <hornbill/graph/horn_factor.hpp>
 #include <hornbill/io/atomic_file.hpp>
@@ -136,24 +136,24 @@ void write_fg(HostFactorGraph const& graph, std::string const& file) {
         graph.factor_type[a] != FactorType::table && (arity > 40 || (Offset{1} << arity) > max_table_entries))
       throw InputError(file, "", fmt::format("factor {} has {} variables, so its table would have 2^{} entries; .fg is limited "
                                              "to {}. Write .causal_fg or .h5", a, arity, arity, max_table_entries));
-  write_atomically(file, [&](std::string const& temporary) {
-    auto out = fmt::output_file(temporary);
-    out.print("{}\n", graph.num_factors());
-    for (Index a = 0; a < graph.num_factors(); ++a) {
-      auto const variables = graph.variables_of(a);
-      bool const is_table = graph.factor_type[a] == FactorType::table;
-      auto const horn_table = is_table ? std::vector<double>{}
-                                       : table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
-      std::span<double const> const table = is_table ? graph.table_of(a) : std::span<double const>(horn_table);
-      std::vector<Index> states;
-      for (Index v : variables) states.push_back(graph.states(v));
-      Reorder const reorder(states);
-      out.print("\n{}\n{}\n{}\n{}\n", variables.size(), fmt::join(variables, " "), fmt::join(states, " "),
-                table.size() - std::count(table.begin(), table.end(), 0.0));
-      for (std::size_t i = 0; i < table.size(); ++i)  // the format's own order: first variable fastest
-        if (double const value = table[reorder.to_last_fastest(i)]; value != 0) out.print("{} {}\n", i, value);
-    }
-  });
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{}\n", graph.num_factors());
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    auto const variables = graph.variables_of(a);
+    bool const is_table = graph.factor_type[a] == FactorType::table;
+    auto const horn_table = is_table ? std::vector<double>{}
+                                     : table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
+    std::span<double const> const table = is_table ? graph.table_of(a) : std::span<double const>(horn_table);
+    std::vector<Index> states;
+    for (Index v : variables) states.push_back(graph.states(v));
+    Reorder const reorder(states);
+    fmt::format_to(out, "\n{}\n{}\n{}\n{}\n", variables.size(), fmt::join(variables, " "), fmt::join(states, " "),
+              table.size() - std::count(table.begin(), table.end(), 0.0));
+    for (std::size_t i = 0; i < table.size(); ++i)  // the format's own order: first variable fastest
+      if (double const value = table[reorder.to_last_fastest(i)]; value != 0) fmt::format_to(out, "{} {}\n", i, value);
+  }
+  write_text_atomically(file, {text.data(), text.size()});
 }
 
 }  // namespace hornbill::io

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace hornbill::io {
 
@@ -12,5 +13,8 @@ namespace hornbill::io {
 /// If `write` throws, the temporary file is removed and `file` is as it was.
 /// \throws InputError if the folder cannot be written
 void write_atomically(std::string const& file, std::function<void(std::string const& temporary)> const& write);
+
+/// The same for a text that is ready.
+void write_text_atomically(std::string const& file, std::string_view text);
 
 }  // namespace hornbill::io
