@@ -9,10 +9,10 @@
 #include "support/hygiene.hpp"
 
 int main(int argc, char** argv) {
+#if defined(__GLIBC__) && !defined(KOKKOS_ENABLE_CUDA)
+  feenableexcept(FE_INVALID);  // before Kokkos starts its threads, which inherit it
+#endif
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   hornbill::test::watch_labels();
-#if defined(__GLIBC__) && !defined(KOKKOS_ENABLE_CUDA)
-  feenableexcept(FE_INVALID);
-#endif
   return doctest::Context(argc, argv).run();
 }

@@ -43,7 +43,6 @@ TEST_CASE_TEMPLATE("extended numbers: zero and infinity are exact", Value, doubl
   CHECK((E::from(0.25) + E::zero()).log() == std::log(Value(0.25)));
   CHECK((E::from(0.25) * E::zero()).log() == -infinity);
   CHECK((E::from(1) / E::infinity()).log() == -infinity);
-  CHECK((E::from(0.5) * E::infinity() / (E::from(0.25) * E::infinity())).log() == doctest::Approx(std::log(2.0)));
 }
 
 TEST_CASE_TEMPLATE("sums on the grid: order does not matter, leaving one out is exact, nothing drifts", Value, double, float) {

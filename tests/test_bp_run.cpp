@@ -181,6 +181,22 @@ TEST_CASE_TEMPLATE("bp: a tuple labelled true with many false children neither a
   CHECK(to_prior == doctest::Approx(children * std::log(0.001)).epsilon(1e-5));
 }
 
+TEST_CASE_TEMPLATE("bp: a certain head with a tiny parameter: improbable stays improbable", T, HORNBILL_TEST_CELLS) {
+  for (double tiny : {1e-12, 1e-30, 1e-40}) {
+    FactorGraphBuilder conjunction(3), disjunction(3);
+    conjunction.add_prior(0, 0.5).add_prior(1, 0.5).add_conjunction(2, std::vector<Index>{0, 1}, 0.999, tiny);
+    disjunction.add_prior(0, 0.5).add_prior(1, 0.5).add_disjunction(2, std::vector<Index>{0, 1}, 0.5, tiny);
+    for (auto* builder : {&conjunction, &disjunction}) {
+      auto const graph = std::move(*builder).build();
+      HostEvidence const evidence{Observation::hard(2, 1)};
+      Solver<T> solver(graph, bp::Parall{}, evidence);
+      solver.iterate(3);
+      test::check_close(solver.marginals(), test::p_true(reference::enumerate_marginals(graph, evidence)),
+                        test::rounding_tolerance<typename T::Value>(4), fmt::format("p2 = {}", tiny));
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("bp: contradictory evidence is reported by variable", T, HORNBILL_TEST_CELLS) {
   FactorGraphBuilder builder(4);
   builder.add_prior(0, 0.5).add_prior(1, 0.5).add_conjunction(2, std::vector<Index>{0, 1}, 0.9).add_disjunction(3, std::vector<Index>{2});
@@ -269,7 +285,10 @@ TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   CHECK_THROWS_AS(solver.run({.damping = 1}), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(100000, 1), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(0, 2), InputError);
+  CHECK_THROWS_AS(solver.evidence.clamp(0, -1), InputError);
   CHECK_THROWS_AS(solver.evidence.soften(0, 0, 0), InputError);
+  CHECK_THROWS_AS(solver.evidence.soften(0, -1, 2), InputError);
+  CHECK_THROWS_AS(solver.evidence.soften(0, std::numeric_limits<double>::infinity(), 1), InputError);
   CHECK_THROWS_AS(bp::set_factor_messages(solver.exec, solver.device, {1.0}, solver.state), ShapeError);
 }
 

@@ -137,7 +137,9 @@ TEST_CASE("schedule: what does not fit the graph is refused with the entry") {
   refuse({Kind::batches, {0, 1}, {0, 1}, {}, {}}, "entry 1 is 1, but there are 2 edges");
   refuse({Kind::partial_order, {}, {}, {0, 1}, {1}}, "1 entries, but `before` has 2");
   // The message to variable 1 (edge 1) reads the prior (edge 0): it may not share its batch if it must come after.
-  refuse({Kind::batches, {0, 1}, {0, 2}, {0}, {1}}, "batch 0 violates the order: entry 0 of before/after says that edge 0 precedes edge 1, which reads it");
+  refuse({Kind::batches, {0, 1}, {0, 2}, {0}, {1}}, "batch 0 violates the order: by before/after, edge 0 precedes edge 1, which reads it");
+  refuse({Kind::batches, {0, 1, 4}, {0, 3}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");      // through edge 4
+  refuse({Kind::batches, {0, 1}, {0, 2}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");         // which may be in no batch
   refuse({Kind::batches, {1, 0}, {0, 1, 2}, {0}, {1}}, "violates the order");
   CHECK_NOTHROW(bp::validate({Kind::batches, {0, 1}, {0, 1, 2}, {0}, {1}}, graph, "s"));
 }

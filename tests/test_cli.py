@@ -45,6 +45,9 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(json.loads(run("info", "x.h5", "--json")[0])["edges"], edges)
         run("generate", "--variables", 3000, "--edges", 12000, "--seed", 4, "x.causal_fg")
         self.assertEqual(json.loads(run("info", "x.causal_fg", "--json")[0])["edges"], 12000)
+        self.assertEqual(json.loads(run("generate", "--variables", 3000, "--json", "x.h5")[0])["variables"], 3000)
+        run("generate", "--variables", 3000, "--like", "hedc", "x.h5", code=2)
+        self.assertIn("not a number", run("generate", "--variables", 3000, "--edges", "12000x", "x.h5", code=3)[1])
         self.assertIn("known are weblech", run("generate", "--like", "nothing", "x.h5", code=3)[1])
         self.assertIn("at least", run("generate", "--variables", 3000, "--edges", 4000, "x.h5", code=3)[1])
 
@@ -56,7 +59,8 @@ class CommandLine(unittest.TestCase):
         after = json.loads(run("info", "c.causal_fg", "--json")[0])
         for key in ("variables", "factors", "edges", "tables"):
             self.assertEqual(before[key], after[key])
-        self.assertIn("left out", run("convert", "g.h5", "d.causal_fg")[1])
+        self.assertIn("left out: 696 names", run("convert", "g.h5", "d.causal_fg")[1])
+        self.assertEqual(json.loads(run("convert", "a.h5", "b.h5", "--json")[0])["left_out"], [])
         self.assertIn("no known ending", run("convert", "g.h5", "d.txt", code=3)[1])
 
     def test_lbp_matches_known_marginals(self):
@@ -80,7 +84,7 @@ class CommandLine(unittest.TestCase):
         reference = None
         run("schedule", "g.h5", "--schedule", "topo", "--store", "mine", "--store-order", "topo_order", "-o", "s.h5")
         backends = run("lbp", "--help")[0]
-        for backend in [b for b in ("serial", "openmp") if b in backends]:
+        for backend in [b for b in ("serial", "openmp", "cuda") if b in backends]:
             for schedule in ("parall", "seqfix", "topo", "mine", "topo_order"):
                 for precision, places in (("double", 6), ("float", 3)):
                     out = json.loads(run("lbp", "s.h5", "--schedule", schedule, "--backend", backend, "--precision", precision,
@@ -97,6 +101,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(len(out["batch_offsets"]), out["batches"] + 1)
         self.assertEqual(json.loads(run("schedule", "g.h5", "--schedule", "parall", "--json")[0])["batches"], 1)
         self.assertIn("batch 0:", run("schedule", "g.h5", "--print")[0])
+        self.assertIn("no '/'", run("schedule", "g.h5", "--store", "a/b", "-o", "s2.h5", code=3)[1])
+        self.assertIn("built-in", run("schedule", "g.h5", "--store", "parall", "-o", "s2.h5", code=3)[1])
         self.assertIn("there are parall, seqfix, topo", run("schedule", "g.h5", "--schedule", "other", code=3)[1])
 
     def test_output_and_warm_start(self):
@@ -119,6 +125,7 @@ class CommandLine(unittest.TestCase):
     def test_evidence_sets_files_and_contradictions(self):
         with open("e.txt", "w") as out:
             out.write("# soft and hard, by name and number\nalarm_%s true\n0 0.9 0.1\n" % self.an_alarm())
+        run("lbp", "--evidence", "labels10", "g.h5", "--iterations", 2, "--tolerance", 0)
         run("lbp", "g.h5", "--evidence", "e.txt", "--evidence", "labels10", "--iterations", 20, "--tolerance", 0)
         self.assertIn("neither an evidence set of this file (labels10) nor a file", run("lbp", "g.h5", "--evidence", "nothing", code=3)[1])
         with open("contradiction.causal_fg", "w") as out:
@@ -136,6 +143,7 @@ class CommandLine(unittest.TestCase):
     def test_limits(self):
         self.assertIn("iteration limit after 2 iterations", run("lbp", "g.h5", "--iterations", 2, code=4)[0])
         run("lbp", "g.h5", "--time-limit", 0, code=4)
+        run("lbp", "g.h5", "--time-limit", 0, "--tolerance", 0, code=4)
         run("lbp", "g.h5", "--iterations", 2, "--tolerance", 0)
 
     def test_bad_input(self):
@@ -146,6 +154,25 @@ class CommandLine(unittest.TestCase):
         self.assertIn("bytes are needed, 1000 are available", run("lbp", "g.h5", "--memory-limit", 1000, code=6)[1])
         self.assertIn("does not exist", run("lbp", "g.h5", "-o", "no/such/folder/r.h5", code=3)[1])
         self.assertFalse([name for name in os.listdir(".") if ".tmp" in name])
+
+    def test_full_disk(self):
+        """A file that does not fit is reported, and nothing is left of it."""
+        limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "bash", PROGRAM]
+        for target in ("full.h5", "full.causal_fg"):
+            done = subprocess.run([*limited, "generate", "--like", "hedc", target], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(target + ": cannot be written: is the disk full?", done.stderr)
+            self.assertFalse([name for name in os.listdir(".") if "full" in name])
+
+    def test_list_valued_attributes_of_others(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("needs h5py")
+        run("lbp", "g.h5", "-o", "tags.h5")
+        with h5py.File("tags.h5", "a") as f:
+            f["marginals/lbp"].attrs["tags"] = ["a", "b", "c"]
+        run("info", "tags.h5")
 
     def test_no_progress_off_terminal(self):
         self.assertEqual(run("lbp", "g.h5")[1], "")

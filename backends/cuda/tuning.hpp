@@ -12,6 +12,7 @@ struct TuningOf<Kokkos::Cuda> {
                                 .huge_team_size = 512,
                                 .huge = 2048,
                                 .stretch_team_size = 512,
+                                .stretch_vector = 32,
                                 .stretch_batch = 2048,
                                 .sequential_below = 0,
                                 .check_every = 10};

@@ -14,6 +14,7 @@ struct TuningOf<Kokkos::OpenMP> {
                                 .huge_team_size = 1,
                                 .huge = std::numeric_limits<Index>::max(),
                                 .stretch_team_size = 1,
+                                .stretch_vector = 1,
                                 .stretch_batch = 1024,
                                 .sequential_below = 16384,
                                 .check_every = 1};

@@ -14,6 +14,7 @@ struct TuningOf<Kokkos::Serial> {
                                 .huge_team_size = 1,
                                 .huge = std::numeric_limits<Index>::max(),
                                 .stretch_team_size = 1,
+                                .stretch_vector = 1,
                                 .stretch_batch = std::numeric_limits<Offset>::max(),
                                 .sequential_below = std::numeric_limits<Offset>::max(),
                                 .check_every = 1};

@@ -118,36 +118,79 @@ std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Off
   return std::move(levels).take();
 }
 
+namespace {
+
+/// Walks back from edges along a partial order, and tells which edges an update reads.
+class Ancestors {
+ public:
+  Ancestors(HostFactorGraph const& graph, std::vector<Offset> const& before, std::vector<Offset> const& after)
+      : graph_(graph), predecessors_(group_by(after, before, graph.factor_variables.size())), factor_of_edge_(factors_of_edges(graph)),
+        reader_(graph.num_variables, -1), visited_(graph.factor_variables.size(), -1) {}
+
+  /// Calls visit(edge, is_read) for all that precedes `e`; goes on beyond an edge where go_on(edge) then holds.
+  template <class Visit, class GoOn>
+  void visit(Offset e, Visit&& visit, GoOn&& go_on) {
+    Index const factor = factor_of_edge_[e];
+    for (Index v : graph_.variables_of(factor)) reader_[v] = e;
+    reader_[graph_.factor_variables[e]] = -1;
+    stack_.assign(1, e);
+    while (!stack_.empty()) {
+      Offset const at = stack_.back();
+      stack_.pop_back();
+      for (Offset p : of(at)) {
+        if (std::exchange(visited_[p], e) == e) continue;
+        visit(p, factor_of_edge_[p] != factor && reader_[graph_.factor_variables[p]] == e);
+        if (go_on(p)) stack_.push_back(p);
+      }
+    }
+  }
+  /// Direct predecessors.
+  std::span<Offset const> of(Offset e) const {
+    return std::span(predecessors_.edges).subspan(predecessors_.offsets[e], predecessors_.offsets[e + 1] - predecessors_.offsets[e]);
+  }
+
+ private:
+  HostFactorGraph const& graph_;
+  Predecessors predecessors_;
+  std::vector<Index> factor_of_edge_;
+  std::vector<Offset> reader_;  // reader_[v] = e: update e reads the values written to v
+  std::vector<Offset> visited_, stack_;
+};
+
+}  // namespace
+
 std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::vector<Offset> const& before,
                                            std::vector<Offset> const& after, std::string const& source) {
   std::size_t const num_edges = graph.factor_variables.size();
-  auto const sorted = sort_topologically(num_edges, before, after, source);
-  auto const predecessors = group_by(after, before, num_edges);
-  auto const factor_of_edge = factors_of_edges(graph);
+  Ancestors ancestors(graph, before, after);
   std::vector<Index> level(num_edges, 0);
-  std::vector<Index> above(num_edges, -1);      // largest level among all that precede an edge: bounds the search
-  std::vector<Offset> reader(graph.num_variables, -1);  // reader[v] = e: update e reads the values written to v
-  std::vector<Offset> visited(num_edges, -1), stack;
-  for (Offset e : sorted) {
-    Index const factor = factor_of_edge[e];
-    for (Index v : graph.variables_of(factor)) reader[v] = e;
-    reader[graph.factor_variables[e]] = -1;
+  std::vector<Index> above(num_edges, -1);  // largest level among all that precede an edge: bounds the search
+  for (Offset e : sort_topologically(num_edges, before, after, source)) {
+    for (Offset p : ancestors.of(e)) above[e] = std::max({above[e], level[p], above[p]});
     Index largest = -1;  // level of what e must read anew
-    stack.assign(1, e);
-    while (!stack.empty()) {
-      Offset const at = stack.back();
-      stack.pop_back();
-      for (Offset i = predecessors.offsets[at]; i < predecessors.offsets[at + 1]; ++i) {
-        Offset const p = predecessors.edges[i];
-        if (at == e) above[e] = std::max({above[e], level[p], above[p]});
-        if (std::exchange(visited[p], e) == e) continue;
-        if (factor_of_edge[p] != factor && reader[graph.factor_variables[p]] == e) largest = std::max(largest, level[p]);
-        if (above[p] > largest) stack.push_back(p);
-      }
-    }
+    ancestors.visit(e, [&](Offset p, bool is_read) { largest = is_read ? std::max(largest, level[p]) : largest; },
+                    [&](Offset p) { return above[p] > largest; });
     level[e] = largest + 1;
   }
   return level;
+}
+
+std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph, std::vector<Offset> const& before,
+                                                   std::vector<Offset> const& after, std::vector<Offset> const& batch_of,
+                                                   std::string const& source) {
+  std::size_t const num_edges = graph.factor_variables.size();
+  Ancestors ancestors(graph, before, after);
+  std::vector<Offset> above(num_edges, -1);  // latest batch among all that precede an edge
+  for (Offset e : sort_topologically(num_edges, before, after, source)) {
+    for (Offset p : ancestors.of(e)) above[e] = std::max({above[e], batch_of[p], above[p]});
+    if (batch_of[e] < 0 || above[e] < batch_of[e]) continue;
+    std::optional<OrderViolation> found;
+    ancestors.visit(e, [&](Offset p, bool is_read) {
+      if (!found && (batch_of[p] > batch_of[e] || (is_read && batch_of[p] == batch_of[e]))) found = OrderViolation{p, e};
+    }, [&](Offset p) { return !found && above[p] >= batch_of[e]; });
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hornbill::bp

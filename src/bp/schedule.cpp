@@ -87,30 +87,20 @@ void require_batch_offsets(StoredSchedule const& schedule, std::string const& so
                      fmt::format("entry {} is {}, but there are {} edges", offsets.size() - 1, offsets.back(), schedule.edges.size()));
 }
 
-/// Batches against the order they claim to respect: where `after` reads what `before` writes, it must be in a later batch.
+/// A partial order has no cycle, and batches that come with one respect it.
 void require_order_respected(StoredSchedule const& schedule, HostFactorGraph const& graph, std::string const& source) {
-  auto const factor_of_edge = factors_of_edges(graph);
   std::vector<Offset> batch_of(graph.factor_variables.size(), -1);
-  for (std::size_t b = 0; b + 1 < schedule.batch_offsets.size(); ++b)
-    for (Offset i = schedule.batch_offsets[b]; i < schedule.batch_offsets[b + 1]; ++i)
-      batch_of[schedule.edges[i]] = static_cast<Offset>(b);
-  auto reads = [&](Offset e, Offset other) {  // other in N_E(e)
-    Index const v = graph.factor_variables[other];
-    auto const variables = graph.variables_of(factor_of_edge[e]);
-    return factor_of_edge[e] != factor_of_edge[other] && v != graph.factor_variables[e] &&
-           std::find(variables.begin(), variables.end(), v) != variables.end();
-  };
-  for (std::size_t i = 0; i < schedule.before.size(); ++i) {
-    Offset const before = schedule.before[i], after = schedule.after[i];
-    if (batch_of[before] < 0 || batch_of[after] < 0) continue;
-    bool const reads_new = reads(after, before);
-    if (batch_of[after] < batch_of[before] || (reads_new && batch_of[after] == batch_of[before]))
-      throw InputError(source, "batch_offsets",
-                       fmt::format("batch {} violates the order: entry {} of before/after says that edge {} precedes edge {}{}, "
-                                   "but their batches are {} and {}",
-                                   batch_of[after], i, before, after, reads_new ? ", which reads it" : "", batch_of[before],
-                                   batch_of[after]));
-  }
+  if (schedule.kind == ScheduleKind::batches)
+    for (std::size_t b = 0; b + 1 < schedule.batch_offsets.size(); ++b)
+      for (Offset i = schedule.batch_offsets[b]; i < schedule.batch_offsets[b + 1]; ++i)
+        batch_of[schedule.edges[i]] = static_cast<Offset>(b);
+  auto const violation = find_order_violation(graph, schedule.before, schedule.after, batch_of, source);
+  if (!violation) return;
+  auto const [before, after] = *violation;
+  throw InputError(source, "batch_offsets",
+                   fmt::format("batch {} violates the order: by before/after, edge {} precedes edge {}{}, but their batches are {} and {}",
+                               batch_of[after], before, after, batch_of[before] == batch_of[after] ? ", which reads it" : "",
+                               batch_of[before], batch_of[after]));
 }
 
 }  // namespace
@@ -144,9 +134,7 @@ void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std:
   if (schedule.before.size() != schedule.after.size())
     throw InputError(source, "after", fmt::format("{} entries, but `before` has {}", schedule.after.size(), schedule.before.size()));
   require_distinct(schedule.edges, num_edges, source);
-  if (!schedule.before.empty()) levels_of_partial_order(graph, schedule.before, schedule.after, source);
-  if (schedule.kind != ScheduleKind::batches) return;
-  require_batch_offsets(schedule, source);
+  if (schedule.kind == ScheduleKind::batches) require_batch_offsets(schedule, source);
   if (!schedule.before.empty()) require_order_respected(schedule, graph, source);
 }
 

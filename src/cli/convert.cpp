@@ -1,18 +1,45 @@
 // hornbill convert: between file formats.
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
 
 namespace hornbill::cli {
+namespace {
+
+/// What a text format cannot hold of a model, in words.
+std::vector<std::string> what_is_lost(io::Model const& model, std::string const& out) {
+  std::vector<std::string> lost;
+  if (out.ends_with(".h5") || out.ends_with(".hdf5")) return lost;
+  auto count = [&](std::size_t n, char const* what) {
+    if (n > 0) lost.push_back(fmt::format("{} {}", n, what));
+  };
+  auto const& variables = model.graph.factor_variables;
+  Index const last_used = variables.empty() ? -1 : *std::max_element(variables.begin(), variables.end());
+  count(model.schedules.size(), "schedules");
+  count(model.evidence.size(), "evidence sets");
+  count(model.queries.size(), "queries");
+  count(model.marginals.size(), "sets of marginals");
+  count(model.messages.size(), "sets of messages");
+  count(model.graph.variable_names.size(), "names of variables");
+  count(static_cast<std::size_t>(model.graph.num_variables - 1 - last_used), "variables without factors at the end");
+  return lost;
+}
+
+}  // namespace
 
 void add_convert(CLI::App& app, int&) {
   auto* command = app.add_subcommand("convert", "Convert a model between formats, by the files' endings");
   struct Arguments {
     std::string in, out;
+    bool json = false;
   };
   auto a = std::make_shared<Arguments>();
   command->add_option("IN", a->in, "Model to read: .h5, .fg or .causal_fg")->required();
@@ -23,13 +50,17 @@ void add_convert(CLI::App& app, int&) {
       ".causal_fg  Horn factors of libDAI's extension\n"
       "\n"
       "The text formats hold the graph alone. OUT appears whole or not at all.");
+  command->add_flag("--json", a->json, "Print JSON");
   command->callback([a] {
     auto const model = io::read_model(a->in);
     io::write_model(model, a->out);
-    auto const lost = model.schedules.size() + model.evidence.size() + model.queries.size() + model.marginals.size();
-    if (lost > 0 && !a->out.ends_with(".h5") && !a->out.ends_with(".hdf5"))
-      fmt::print(stderr, "hornbill: {}: holds the graph alone; {} schedules, evidence sets, queries and marginals were left out\n", a->out, lost);
-    fmt::print("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges());
+    auto const lost = what_is_lost(model, a->out);
+    for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds factors alone; left out: {}\n", a->out, what);
+    if (a->json)
+      fmt::print("{}\n", nlohmann::json{{"file", a->out}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
+                                        {"edges", model.graph.num_edges()}, {"left_out", lost}}.dump());
+    else
+      fmt::print("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges());
   });
 }
 

@@ -1,10 +1,12 @@
 // hornbill generate: synthetic derivation graphs.
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
@@ -20,7 +22,7 @@ struct GenerateArguments {
   std::optional<Index> variables, alarms;
   std::uint64_t seed = 1;
   double probability = 0.999;
-  bool no_names = false;
+  bool no_names = false, json = false;
 };
 
 GeneratorOptions options_of(GenerateArguments const& a) {
@@ -33,10 +35,10 @@ GeneratorOptions options_of(GenerateArguments const& a) {
     throw InputError("give --like NAME, or --variables V (and --edges E, their number)");
   } else {
     options.num_variables = *a.variables;
-    try {
-      options.num_edges = a.edges.empty() ? static_cast<Offset>(3.6 * *a.variables) : std::stoll(a.edges);
-    } catch (std::exception const&) {
-      throw InputError(fmt::format("--edges {} is not a number", a.edges));
+    options.num_edges = static_cast<Offset>(3.6 * *a.variables);
+    if (!a.edges.empty()) {
+      auto const [end, error] = std::from_chars(a.edges.data(), a.edges.data() + a.edges.size(), options.num_edges);
+      if (error != std::errc{} || end != a.edges.data() + a.edges.size()) throw InputError(fmt::format("--edges {} is not a number", a.edges));
     }
     options.num_alarms = std::max<Index>(1, *a.variables / 100);
     options.num_true_alarms = std::max<Index>(1, options.num_alarms / 10);
@@ -57,6 +59,12 @@ void generate_model(GenerateArguments const& a) {
   model.queries["true_alarms"] = generated.true_alarms;
   model.graph = std::move(generated.graph);
   io::write_model(model, a.output);
+  if (a.json) {
+    fmt::print("{}\n", nlohmann::json{{"file", a.output}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
+                                      {"edges", model.graph.num_edges()}, {"alarms", model.queries["alarms"].size()},
+                                      {"true_alarms", model.queries["true_alarms"].size()}, {"seed", a.seed}}.dump());
+    return;
+  }
   fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables, model.graph.num_factors(),
              model.graph.num_edges(), model.queries["alarms"].size(), model.queries["true_alarms"].size());
 }
@@ -71,10 +79,11 @@ void add_generate(CLI::App& app, int&) {
   command->add_option("--edges", a->edges,
                       "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
                       "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
-  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30));
+  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes("--like");
   command->add_option("--alarms", a->alarms, "Number of alarms");
   command->add_option("--probability", a->probability, "Probability of every rule")->capture_default_str();
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->capture_default_str();
+  command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables");
   command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
                   "`labels50`: alarms labelled by that truth.\n\nExample: hornbill generate --like ftp ftp.h5");

@@ -33,8 +33,8 @@ nlohmann::json describe(io::Model const& model) {
                       {"largest_factor", largest_factor},
                       {"largest_variable_degree", degree.empty() ? 0 : *std::max_element(degree.begin(), degree.end())},
                       {"isolated_variables", std::count(degree.begin(), degree.end(), 0)},
-                      {"device_bytes_double", bp::bytes_needed<double>(graph, false)},
-                      {"device_bytes_float", bp::bytes_needed<float>(graph, false)},
+                      {"device_bytes_double", bp::bytes_needed<double>(graph, 1)},
+                      {"device_bytes_float", bp::bytes_needed<float>(graph, 1)},
                       {"named_variables", !graph.variable_names.empty()}};
   auto add_sizes = [&](char const* key, auto const& map, auto&& size) {
     json[key] = nlohmann::json::object();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
+#include <hornbill/io/atomic_file.hpp>
 
 #include "commands.hpp"
 #include "support.hpp"
@@ -47,8 +48,9 @@ HostEvidence gather_evidence(LbpArguments const& a, io::Model const& model) {
   return all;
 }
 
-void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bool simultaneous) {
-  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, simultaneous) : bp::bytes_needed<double>(graph, simultaneous);
+void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bp::Batches const& batches) {
+  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, batches.num_batches())
+                                                    : bp::bytes_needed<double>(graph, batches.num_batches());
   std::size_t available = backend::available_bytes(a.backend);
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
   if (needed > available) throw CapacityError(fmt::format("{} on backend {}", a.file, a.backend), needed, available);
@@ -82,18 +84,14 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   Result result;
   auto const begin = std::chrono::steady_clock::now();
   auto const batches = bp::make_batches(model.graph, strategy);
+  require_memory(a, model.graph, batches);
   auto const plan = bp::make_plan(exec, model.graph, batches, std::holds_alternative<bp::Parall>(strategy));
   auto const graph = to_device<Value>(exec, model.graph);
   Evidence evidence(exec, model.graph, graph);
   evidence.observe(observed);
   evidence.commit(exec);
   auto state = bp::make_state(exec, graph, plan);
-  if (!a.start.empty()) {
-    auto const stored = model.messages.find(a.start);
-    if (stored == model.messages.end())
-      throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; --store-messages stores them", a.start));
-    bp::set_factor_messages(exec, graph, stored->second, state);
-  }
+  if (!a.start.empty()) bp::set_factor_messages(exec, graph, model.messages.at(a.start), state);
   result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - batches.analysis_seconds;
   result.analysis_seconds = batches.analysis_seconds;
   result.statistics = plan.statistics;
@@ -173,6 +171,8 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
     throw InputError(a.output, "", "marginals are written to .h5 files");
   if (a.store_messages && a.output.empty()) throw InputError("--store-messages needs -o OUT");
+  if (!a.output.empty()) io::require_writable(a.output);
+  io::validate_name(a.name, "set of marginals");
 }
 
 int run_lbp(LbpArguments& a) {
@@ -181,10 +181,11 @@ int run_lbp(LbpArguments& a) {
   auto model = io::read_model(a.file);
   auto const observed = gather_evidence(a, model);
   auto const strategy = find_strategy(a.schedule, model, a.file);
+  if (!a.start.empty() && !model.messages.contains(a.start))
+    throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; --store-messages stores them", a.start));
   auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a, model);
 
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  require_memory(a, model.graph, std::holds_alternative<bp::Parall>(strategy));
   Result const result = backend::visit(a.backend, [&](auto const& exec) {
     return a.precision == "float" ? solve<float>(exec, a, model, strategy, observed) : solve<double>(exec, a, model, strategy, observed);
   });
@@ -207,8 +208,8 @@ int run_lbp(LbpArguments& a) {
     for (Index v : best) fmt::print("    {:.6f}  {}\n", result.p_true[v], model.graph.name_of(v));
   }
   if (!a.output.empty()) write_result(a, model, result);
-  bool const wanted_convergence = a.options.tolerance > 0;
-  return result.report.stop == bp::Stop::converged || !wanted_convergence ? success : not_converged;
+  bool const did_all = a.options.tolerance == 0 && result.report.stop == bp::Stop::iteration_limit;  // a number of iterations was asked for
+  return result.report.stop == bp::Stop::converged || did_all ? success : not_converged;
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<LbpArguments>();
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
   command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
-  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times");
+  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(CLI::NonNegativeNumber);
@@ -236,6 +237,8 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->footer(
       "Schedules: seqfix updates in file order, each update reading all before it, and converges in the fewest iterations;\n"
       "parall updates everything at once, and its iterations are the fastest; topo follows the derivations and back.\n"
+      "\n"
+      "--evidence also takes sets that `hornbill generate` stores: labels10, labels50.\n"
       "\n"
       "Examples:\n"
       "  hornbill lbp graph.h5 --top alarms\n"

@@ -25,6 +25,12 @@ void print_batches(bp::Batches const& batches) {
   }
 }
 
+void require_usable_name(std::string const& name) {
+  io::validate_name(name, "schedule");
+  for (char const* built_in : {"parall", "seqfix", "topo"})
+    if (name == built_in) throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
+}
+
 void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
   if (!a.store.empty()) {
     model.schedules[a.store] = {bp::ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};
@@ -40,6 +46,8 @@ void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batc
 }
 
 void analyse(ScheduleArguments const& a) {
+  for (auto const* name : {&a.store, &a.store_order})
+    if (!name->empty()) require_usable_name(*name);
   auto model = io::read_model(a.file);
   auto const batches = bp::make_batches(model.graph, find_strategy(a.schedule, model, a.file));
   auto const statistics = bp::statistics(batches);
@@ -73,6 +81,7 @@ void add_schedule(CLI::App& app, int&) {
   command->add_option("-o,--output", a->output, "Store into this .h5 file instead of FILE");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer("Edge ids are positions in graph/factor_variables: factor by factor, head first.\n"
+                  "--store rewrites the file, with all that README.md lists; datasets of your own in it are not kept: use -o.\n"
                   "Schedules of your own are datasets in the .h5 file: see README.md, \"The file format\".");
   command->callback([a] { analyse(*a); });
 }

@@ -1,5 +1,6 @@
 #include <hornbill/graph/horn_factor.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -7,7 +8,10 @@
 namespace hornbill {
 namespace {
 
-bool nearly_equal(double a, double b) { return std::abs(a - b) <= 4 * std::numeric_limits<double>::epsilon(); }
+// To 4 units in the last place: 0 equals 0 alone.
+bool nearly_equal(double a, double b) {
+  return std::abs(a - b) <= 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(a), std::abs(b));
+}
 
 /// The table read as P(head | body), where the body state `special` has one distribution and all others another.
 std::optional<HornFactor> recognise(std::span<double const> table, int arity, int head, FactorType type) {

@@ -124,7 +124,7 @@ void validate(HostFactorGraph const& graph, std::string const& source) {
 
 VariableEdges edges_of_variables(HostFactorGraph const& graph) {
   VariableEdges result;
-  result.offsets.assign(graph.num_variables + 1, 0);
+  result.offsets.assign(static_cast<std::size_t>(graph.num_variables) + 1, 0);
   for (Index v : graph.factor_variables) ++result.offsets[v + 1];
   std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
   result.edges.resize(graph.factor_variables.size());

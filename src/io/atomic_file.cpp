@@ -24,15 +24,21 @@ void flush_to_disk(std::string const& file) {
   ::close(descriptor);
 }
 
+fs::path folder_of(fs::path const& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
 }  // namespace
 
-void write_atomically(std::string const& file, std::function<void(std::string const&)> const& write) {
-  fs::path const target(file);
-  fs::path const folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+void require_writable(std::string const& file) {
+  fs::path const target(file), folder = folder_of(target);
   if (!fs::is_directory(folder)) throw InputError(file, "", fmt::format("the folder {} does not exist", folder.string()));
   if (fs::is_directory(target)) throw InputError(file, "", "is a folder; the name of a file is needed");
   if (::access(folder.c_str(), W_OK) != 0)
     throw InputError(file, "", fmt::format("the folder cannot be written: {}", std::strerror(errno)));
+}
+
+void write_atomically(std::string const& file, std::function<void(std::string const&)> const& write) {
+  require_writable(file);
+  fs::path const target(file), folder = folder_of(target);
   std::string const temporary =
       (folder / fmt::format(".{}.{}.tmp{}", target.stem().string(), ::getpid(), target.extension().string())).string();
   try {

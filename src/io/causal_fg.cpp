@@ -13,7 +13,7 @@
 namespace hornbill::io {
 namespace {
 
-constexpr Index largest_variable = std::numeric_limits<Index>::max() - 1;
+std::int64_t const largest_variable = largest_variable_id();
 
 double parse_probability(TokenReader const& in, std::string_view token) {
   auto const p = in.parse<double>(token, "a probability");

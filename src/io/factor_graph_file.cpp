@@ -8,6 +8,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "hdf5.hpp"
+#include "token_reader.hpp"
 
 namespace hornbill::io {
 namespace {
@@ -26,10 +27,15 @@ void require_format(hdf5::Reader const& in) {
 HostFactorGraph read_graph(hdf5::Reader const& in) {
   HostFactorGraph graph;
   auto const num_variables = in.read_integer_attribute("/graph", "num_variables");
-  if (num_variables < 0 || num_variables > std::numeric_limits<Index>::max())
-    throw InputError(in.file(), "/graph@num_variables", fmt::format("is {}; 0 to {} are supported", num_variables, std::numeric_limits<Index>::max()));
+  if (num_variables < 0 || num_variables > largest_variable_id() + 1)
+    throw InputError(in.file(), "/graph@num_variables", fmt::format("is {}; 0 to {} fit this machine", num_variables, largest_variable_id() + 1));
   graph.num_variables = static_cast<Index>(num_variables);
-  for (auto type : in.read<std::uint8_t>("/graph/factor_type")) graph.factor_type.push_back(static_cast<FactorType>(type));
+  for (auto type : in.read<std::int64_t>("/graph/factor_type")) {
+    if (type < 0 || type > 2)
+      throw InputError(in.file(), "/graph/factor_type",
+                       fmt::format("entry {} is {}; known are 0 (AND), 1 (OR) and 2 (table)", graph.factor_type.size(), type));
+    graph.factor_type.push_back(static_cast<FactorType>(type));
+  }
   graph.factor_offsets = in.read<Offset>("/graph/factor_offsets");
   graph.factor_variables = in.read<Index>("/graph/factor_variables");
   graph.p1 = in.read<double>("/graph/p1");
@@ -168,20 +174,26 @@ Model read_hdf5(std::string const& file) {
 }
 
 void write_hdf5(Model const& model, std::string const& file) {
-  write_atomically(file, [&](std::string const& temporary) {
-    hdf5::Writer out(temporary);
-    out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version});
-    write_graph(out, model.graph);
-    for (auto const& [name, schedule] : model.schedules) write_schedule(out, "/schedules/" + name, schedule);
-    for (auto const& [name, evidence] : model.evidence) write_evidence(out, "/evidence/" + name, evidence);
-    for (auto const& [name, query] : model.queries) out.write("/queries/" + name, query);
-    for (auto const& [name, marginals] : model.marginals) {
-      out.write("/marginals/" + name, marginals.p_true);
-      for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
-    }
-    for (auto const& [name, messages] : model.messages) out.write("/messages/" + name, messages);
-    out.close();
-  });
+  auto require_names = [](auto const& map, char const* what) {
+    for (auto const& [name, item] : map) validate_name(name, what);
+  };
+  require_names(model.schedules, "schedule");
+  require_names(model.evidence, "evidence set");
+  require_names(model.queries, "query");
+  require_names(model.marginals, "set of marginals");
+  require_names(model.messages, "set of messages");
+  hdf5::Writer out(file);
+  out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version});
+  write_graph(out, model.graph);
+  for (auto const& [name, schedule] : model.schedules) write_schedule(out, "/schedules/" + name, schedule);
+  for (auto const& [name, evidence] : model.evidence) write_evidence(out, "/evidence/" + name, evidence);
+  for (auto const& [name, query] : model.queries) out.write("/queries/" + name, query);
+  for (auto const& [name, marginals] : model.marginals) {
+    out.write("/marginals/" + name, marginals.p_true);
+    for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
+  }
+  for (auto const& [name, messages] : model.messages) out.write("/messages/" + name, messages);
+  write_text_atomically(file, out.image());
 }
 
 }  // namespace hornbill::io

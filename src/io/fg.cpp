@@ -16,7 +16,7 @@ namespace {
 
 // A table larger than we run may still be a conjunction or disjunction, so more is read than is kept.
 constexpr std::int64_t largest_table_read = std::int64_t{1} << 24;
-constexpr std::int64_t largest_label = std::numeric_limits<Index>::max() - 1;
+std::int64_t const largest_label = largest_variable_id();
 
 /// Strides of each variable in a table whose first (or last) variable is fastest.
 std::vector<std::size_t> strides(std::span<Index const> states, bool first_fastest) {

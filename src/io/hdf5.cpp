@@ -44,6 +44,12 @@ std::size_t host_memory_bytes() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
+bool is_one_string(hid_t attribute) {
+  Handle type(H5Aget_type(attribute), H5Tclose);
+  Handle space(H5Aget_space(attribute), H5Sclose);
+  return H5Tget_class(type.get()) == H5T_STRING && H5Sget_simple_extent_npoints(space.get()) == 1;
+}
+
 // The library would print its error stack; ours say more to a user.
 void silence_library() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
@@ -124,9 +130,19 @@ std::vector<T> Reader::read(std::string const& path) const {
 }
 template std::vector<double> Reader::read(std::string const&) const;
 template std::vector<std::int64_t> Reader::read(std::string const&) const;
-template std::vector<std::int32_t> Reader::read(std::string const&) const;
-template std::vector<std::uint8_t> Reader::read(std::string const&) const;
-template std::vector<std::int8_t> Reader::read(std::string const&) const;
+
+// The library would clip what does not fit, and an entry that is not in the file would be reported, or none.
+template <>
+std::vector<std::int32_t> Reader::read(std::string const& path) const {
+  auto const wide = read<std::int64_t>(path);
+  std::vector<std::int32_t> values(wide.size());
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    if (wide[i] < std::numeric_limits<std::int32_t>::min() || wide[i] > std::numeric_limits<std::int32_t>::max())
+      throw InputError(file_, path, fmt::format("entry {} is {}, which is beyond 32 bits", i, wide[i]));
+    values[i] = static_cast<std::int32_t>(wide[i]);
+  }
+  return values;
+}
 
 std::vector<double> Reader::read_rows(std::string const& path, hsize_t columns) const {
   Handle dataset = open_dataset(path);
@@ -175,7 +191,7 @@ std::string Reader::read_string_attribute(std::string const& object, std::string
     throw InputError(file_, place, "this attribute is missing");
   Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   Handle stored(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(stored.get()) != H5T_STRING) throw InputError(file_, place, "is not a string");
+  if (!is_one_string(attribute.get())) throw InputError(file_, place, "is not one string");
   if (H5Tis_variable_str(stored.get()) > 0) {
     char* raw = nullptr;
     if (H5Aread(attribute.get(), stored.get(), &raw) < 0 || !raw) throw InputError(file_, place, "cannot be read");
@@ -199,16 +215,18 @@ std::vector<std::pair<std::string, std::string>> Reader::string_attributes(std::
   std::vector<std::pair<std::string, std::string>> attributes;
   for (auto const& name : names) {
     Handle attribute(H5Aopen(at.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
-    Handle stored(H5Aget_type(attribute.get()), H5Tclose);
-    if (H5Tget_class(stored.get()) == H5T_STRING) attributes.emplace_back(name, read_string_attribute(object, name));
+    if (is_one_string(attribute.get())) attributes.emplace_back(name, read_string_attribute(object, name));
   }
   return attributes;
 }
 
 Writer::Writer(std::string file) : file_(std::move(file)) {
   silence_library();
-  handle_ = Handle(H5Fcreate(file_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  require(static_cast<bool>(handle_), "", "cannot be created: check that the folder can be written");
+  constexpr std::size_t growth = std::size_t{4} << 20;
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access.get(), growth, false);
+  handle_ = Handle(H5Fcreate(file_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  require(static_cast<bool>(handle_), "", "cannot be made in memory");
 }
 
 void Writer::require(bool ok, std::string const& path, char const* what) const {
@@ -235,7 +253,7 @@ void Writer::write_array(std::string const& path, std::vector<hsize_t> const& sh
                  H5Dclose);
   require(static_cast<bool>(dataset), path, "cannot be created");
   if (shape[0] > 0)
-    require(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, path, "cannot be written: is the disk full?");
+    require(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, path, "cannot be written");
 }
 
 template <class T>
@@ -282,9 +300,13 @@ void Writer::write_attribute(std::string const& object, std::string const& name,
   require(attribute && H5Awrite(attribute.get(), type.get(), &raw) >= 0, object, "an attribute cannot be written");
 }
 
-void Writer::close() {
-  require(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) >= 0, "", "cannot be written: is the disk full?");
-  handle_ = Handle();
+std::string Writer::image() {
+  require(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) >= 0, "", "cannot be made in memory");
+  ssize_t const size = H5Fget_file_image(handle_.get(), nullptr, 0);
+  require(size >= 0, "", "cannot be made in memory");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  require(H5Fget_file_image(handle_.get(), bytes.data(), bytes.size()) == size, "", "cannot be made in memory");
+  return bytes;
 }
 
 }  // namespace hornbill::io::hdf5

@@ -61,9 +61,14 @@ class Reader {
   Handle handle_;
 };
 
-/// A file being written; groups are made as needed, large arrays chunked and compressed.
+template <>
+std::vector<std::int32_t> Reader::read(std::string const& path) const;  ///< \throws InputError for what is beyond 32 bits
+
+/// A file being made in memory; groups are made as needed, large arrays chunked and compressed. In memory, because the
+/// library cannot be left in peace with a file that does not fit on its disk.
 class Writer {
  public:
+  /// \param file  the name that errors speak of
   explicit Writer(std::string file);
 
   template <class T>
@@ -73,8 +78,8 @@ class Writer {
   void make_group(std::string const& path);
   void write_attribute(std::string const& object, std::string const& name, std::int64_t value);
   void write_attribute(std::string const& object, std::string const& name, std::string const& value);
-  /// Flushes and closes; errors here (a full disk) are reported, where a destructor could not.
-  void close();
+  /// The bytes of the finished file.
+  std::string image();
 
  private:
   void write_array(std::string const& path, std::vector<hsize_t> const& shape, hid_t file_type, hid_t memory_type,

@@ -51,6 +51,11 @@ Format const& require_format(std::string const& file) {
 
 }  // namespace
 
+void validate_name(std::string const& name, std::string const& what) {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+    throw InputError(fmt::format("'{}' cannot be the name of a {}: names are not empty and hold no '/'", name, what));
+}
+
 bool is_known_format(std::string const& file) { return find_format(file) != nullptr; }
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }

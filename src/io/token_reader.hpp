@@ -1,20 +1,30 @@
 // Blank-separated tokens of a text file, with their lines for error messages. Internal to src/io.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
 
 namespace hornbill::io {
+
+/// The largest variable id that a text file may use: what the machine's memory can hold a graph of, at 64 bytes a variable.
+inline std::int64_t largest_variable_id() {
+  auto const memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return std::min<std::int64_t>(std::numeric_limits<Index>::max() - 1, memory / 64);
+}
 
 /// The whole text of a file.   \throws InputError if it is missing or cannot be read
 inline std::string read_text(std::string const& file) {

@@ -12,6 +12,7 @@ struct Tuning {
   int huge_team_size;       ///< threads that share one with more than `huge` neighbours
   Index huge;               ///< neighbours from which a factor or variable counts as huge
   int stretch_team_size;    ///< threads of the one team that runs a stretch of small batches
+  int stretch_vector;       ///< of them, those that share a wide factor, so that several such factors run side by side
   Offset stretch_batch;     ///< largest batch, in edges, that a stretch takes in
   Offset sequential_below;  ///< total orders whose median batch has fewer edges are run in sequence; 0 = never
   int check_every;          ///< iterations between looks at the residual

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -61,7 +62,7 @@ struct Batches {
 /// For a total order the batched run computes the very messages of the sequential run.
 /// \throws InputError for a schedule that does not fit the graph: see validate()
 /// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of squared
-///       factor degrees otherwise
+///       factor degrees for other total orders; for partial orders see levels_of_partial_order()
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);
 
 /// The batch of each edge of a total order:
@@ -78,8 +79,22 @@ std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Off
 /// The batch of each edge under a strict partial order, where only true dependences bind:
 /// level(e) = 1 + max{ level(e') : e' precedes e, e' in N_E(e) }, or 0. Precedence is transitive.
 /// \return [E]   \throws InputError if the order has a cycle, naming an edge on it
+/// \cost a search back from each edge, pruned by the levels found: quadratic for long chains of pairs. Give a total order as
+///       an order
 std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::vector<Offset> const& before,
                                            std::vector<Offset> const& after, std::string const& source = "partial order");
+
+/// Batches that contradict a partial order: `before` precedes `after`, but is in a later batch, or in the same one and read.
+struct OrderViolation {
+  Offset before, after;
+};
+
+/// \param batch_of  [E], -1 for edges in no batch
+/// \return the violation with the lowest edges in the order's own sequence, if any
+/// \throws InputError if the order has a cycle
+std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph, std::vector<Offset> const& before,
+                                                   std::vector<Offset> const& after, std::vector<Offset> const& batch_of,
+                                                   std::string const& source);
 
 /// A total order of all edges, premises to conclusions and then back.
 ///
@@ -90,7 +105,8 @@ std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::ve
 std::vector<Offset> topological_order(HostFactorGraph const& graph);
 
 /// Checks edge ids, duplicates, batch offsets; that a partial order has no cycle; and, for `batches` with `before` and
-/// `after`, that no batch violates that order: a value must not be read before the batch that must write it.
+/// `after`, that no batch violates that order, directly or through other edges: no edge may be in an earlier batch than one
+/// that precedes it, nor in the same batch as one that precedes it and that it reads.
 /// \throws InputError naming the schedule's dataset and the entry
 void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std::string const& source);
 

@@ -24,7 +24,9 @@ struct State {
   Kokkos::View<Index, MemorySpace> contradiction;                   ///< lowest contradicted variable, or the largest Index
   Kokkos::View<Value*, MemorySpace> residuals;                      ///< of the iterations since the host last looked
   bool cold = true;      ///< no run has ended in usable messages yet
-  int withdrawals = 0;   ///< Evidence::withdrawals() at the last run
+  /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
+  Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
+  int withdrawals = 0;
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.
@@ -33,8 +35,9 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
                                      Plan<MemorySpace> const& plan);
 
 /// Bytes that graph, evidence, plan and state take on the device, before any of them is made.   \units bytes
+/// \param num_batches  of the schedule; 1 for simultaneous updates
 template <class Value>
-std::size_t bytes_needed(HostFactorGraph const& graph, bool simultaneous);
+std::size_t bytes_needed(HostFactorGraph const& graph, Offset num_batches);
 
 }  // namespace hornbill::bp
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <hornbill/detail/copy.hpp>
 #include <hornbill/error.hpp>
@@ -58,15 +59,20 @@ void Evidence<Value, MemorySpace>::set_terms(Index variable, std::vector<Term> c
     term = terms[s];
     changed_slots_.push_back(slot_of(variable, s));
   }
-  withdrawals_ += withdrawn;
+  withdrawal_is_staged_ = withdrawal_is_staged_ || withdrawn;
 }
 
 template <class Value, class MemorySpace>
 void Evidence<Value, MemorySpace>::observe(Observation const& o) {
   require_known(o.variable);
   Index const states = states_of(o.variable);
-  if (o.is_hard() ? o.value >= states : states != 2 || !(o.likelihood[0] + o.likelihood[1] > 0))
-    throw InputError("evidence on variable " + std::to_string(o.variable) + " does not fit its " + std::to_string(states) + " states");
+  auto is_likelihood = [](double l) { return std::isgreaterequal(l, 0) && !std::isinf(l); };
+  bool const fits = o.is_hard() ? o.value < states
+                                : o.value == -1 && states == 2 && is_likelihood(o.likelihood[0]) && is_likelihood(o.likelihood[1]) &&
+                                      o.likelihood[0] + o.likelihood[1] > 0;
+  if (!fits)
+    throw InputError("evidence on variable " + std::to_string(o.variable) + " does not fit: it needs a value below its " +
+                     std::to_string(states) + " states, or two finite likelihoods that are not both 0");
   std::vector<Term> terms(slots_of(o.variable));
   constexpr Value infinity = std::numeric_limits<Value>::infinity();
   if (states != 2) {
@@ -109,6 +115,7 @@ void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())), scatter);
   exec.fence("hornbill: changed evidence is temporary");
   changed_slots_.clear();
+  withdrawals_ += std::exchange(withdrawal_is_staged_, false);
 }
 
 }  // namespace hornbill

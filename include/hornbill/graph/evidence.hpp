@@ -2,6 +2,7 @@
 /// Evidence on the device: set, changed and withdrawn without touching the graph.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -27,7 +28,7 @@ class Evidence {
   Evidence(ExecutionSpace const& exec, HostFactorGraph const& host, FactorGraph<Value, MemorySpace> const& graph);
 
   /// Observes variable = value.   \throws InputError for an unknown variable or value
-  void clamp(Index variable, Index value) { observe(Observation::hard(variable, value)); }
+  void clamp(Index variable, Index value) { observe(Observation::hard(variable, value < 0 ? std::numeric_limits<Index>::max() : value)); }
   /// Soft evidence with likelihoods of values 0 and 1.   \throws InputError
   void soften(Index variable, double l0, double l1) { observe(Observation::soft(variable, l0, l1)); }
   /// Replaces what was observed of the observation's variable.   \throws InputError
@@ -45,7 +46,7 @@ class Evidence {
 
   /// \shape [slots], the terms that evidence adds to the sums of log-odds
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> terms() const { return terms_; }
-  /// Counts withdrawals and changes of committed hard evidence: what followed from it with certainty no longer does.
+  /// Counts commits that withdrew or changed hard evidence: what followed from it with certainty no longer does.
   int withdrawals() const { return withdrawals_; }
 
  private:
@@ -61,6 +62,7 @@ class Evidence {
   std::vector<Term> host_;
   std::vector<Index> observed_, changed_slots_;
   Kokkos::View<Term*, MemorySpace> terms_;
+  bool withdrawal_is_staged_ = false;
   int withdrawals_ = 0;
 };
 

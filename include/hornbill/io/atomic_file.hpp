@@ -8,6 +8,9 @@
 
 namespace hornbill::io {
 
+/// Checks that a file can be made under this name: its folder exists and can be written.   \throws InputError
+void require_writable(std::string const& file);
+
 /// Calls `write(temporary)` with a name beside `file`, then renames the result to `file`.
 ///
 /// If `write` throws, the temporary file is removed and `file` is as it was.

@@ -37,6 +37,9 @@ Model read_model(std::string const& file);
 /// \throws InputError if the format cannot express the model or the file cannot be written
 void write_model(Model const& model, std::string const& file);
 
+/// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
+void validate_name(std::string const& name, std::string const& what);
+
 /// Whether `file` has an ending that read_model and write_model know.
 bool is_known_format(std::string const& file);
 

@@ -30,7 +30,7 @@ struct RunStretch {
     for (Index batch = first; batch < last; ++batch) {
       run_types(member, batch, std::make_integer_sequence<int, bp::num_kernel_types>{});
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, edge_offsets(batch), edge_offsets(batch + 1)),
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, edge_offsets(batch), edge_offsets(batch + 1)),
                            [&](Index i) { commit_pending(fields, edges(i)); });
       member.team_barrier();
     }
@@ -45,9 +45,11 @@ struct RunStretch {
   KOKKOS_FUNCTION void run_type(Member const& member, Index batch) const {
     Index const begin = task_offsets(batch, type), end = task_offsets(batch + 1, type);
     if constexpr (bp::kernel_types[type].wide) {
-      for (Index t = begin; t < end; ++t) run_task<type, Write::stage>(TeamGroup<Member>{member}, fields, lists[type], t);
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin, end), [&](Index t) {
+        run_task<type, Write::stage>(VectorGroup<Member>{member}, fields, lists[type], t);
+      });
     } else {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin, end),
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, begin, end),
                            [&](Index t) { run_task<type, Write::stage>(OneThread{}, fields, lists[type], t); });
     }
   }
@@ -77,7 +79,8 @@ void run_batches(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   for (auto const& segment : plan.segments) {
     if (segment.mode == bp::Segment::Mode::stretch) {
-      Kokkos::parallel_for("hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size),
+      Kokkos::parallel_for("hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(
+                               exec, 1, tuning.stretch_team_size / tuning.stretch_vector, tuning.stretch_vector),
                            RunStretch<Value, MemorySpace>{fields, task_lists(plan), plan.device_task_offsets, plan.edge_offsets,
                                                           plan.edges, static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
       continue;

@@ -72,7 +72,7 @@ struct Extended {
     return a.k - b.k == 1.f ? normalised(a.m + b.m * Range::down, a.k) : a;  // two blocks apart is beyond rounding
   }
   friend KOKKOS_FUNCTION Extended operator*(Extended a, Extended b) { return normalised(a.m * b.m, a.k + b.k); }
-  /// a / b, for b not 0. Infinities are told by their block alone: once they have been added to, their factor means nothing.
+  /// a / b, for b not 0 and not both infinite: infinities are told by their block alone, their factor means nothing.
   friend KOKKOS_FUNCTION Extended operator/(Extended a, Extended b) { return normalised(a.m / b.m, a.k - b.k); }
 
  private:

@@ -52,7 +52,9 @@ template <class Value>
 KOKKOS_INLINE_FUNCTION Extended<Value> head_ratio(HornParameters<Value> const& p, Value head_log_odds) {
   using E = Extended<Value>;
   E const h = E::exp(head_log_odds);
-  E const c1 = E::from(p.p1) * h + E::from(p.not_p1), c2 = E::from(p.p2) * h + E::from(p.not_p2);
+  bool const certain = h.is_infinite();  // then c1 : c2 = p1 : p2; infinities themselves have no ratio
+  E const c1 = certain ? E::from(p.p1) : E::from(p.p1) * h + E::from(p.not_p1);
+  E const c2 = certain ? E::from(p.p2) : E::from(p.p2) * h + E::from(p.not_p2);
   if (!c2.is_zero()) return c1 / c2;
   return c1.is_zero() ? E::from(1) : E::infinity();  // both 0: the head contradicts the factor, which is reported at the head
 }

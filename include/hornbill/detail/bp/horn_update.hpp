@@ -93,7 +93,7 @@ KOKKOS_FUNCTION void update_narrow(Fields<Value, MemorySpace> const& f, Index fa
   }
 }
 
-/// The threads that share a wide factor: a team, or one thread that does a team's work.
+/// The threads that share a wide factor: a team, a vector, or one thread that does their work.
 template <class Member>
 struct TeamGroup {
   Member const& member;
@@ -102,6 +102,16 @@ struct TeamGroup {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), function);
   }
   KOKKOS_FUNCTION void barrier() const { member.team_barrier(); }
+};
+/// The lanes of a vector. A loop over them ends in a barrier of its own.
+template <class Member>
+struct VectorGroup {
+  Member const& member;
+  template <class Function>
+  KOKKOS_FUNCTION void for_each(Index count, Function const& function) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), function);
+  }
+  KOKKOS_FUNCTION void barrier() const {}
 };
 struct OneThread {
   template <class Function>

@@ -29,7 +29,8 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
 }
 
 template <class Value>
-std::size_t bytes_needed(HostFactorGraph const& graph, bool simultaneous) {
+std::size_t bytes_needed(HostFactorGraph const& graph, Offset num_batches) {
+  bool const simultaneous = num_batches <= 1;
   auto const factors = static_cast<std::size_t>(graph.num_factors()), edges = graph.factor_variables.size();
   std::size_t slots = graph.num_variables, messages = edges, weights = 0, tables = 0;
   if (graph.has_tables() || !graph.cardinality.empty()) {
@@ -44,9 +45,11 @@ std::size_t bytes_needed(HostFactorGraph const& graph, bool simultaneous) {
   }
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
   std::size_t const state = sizeof(Value) * (messages + slots) + 2 * sizeof(detail::Accumulator<Value>) * slots +
-                            2 * sizeof(detail::Extended<Value>) * edges / (body_fan_in - 1);
-  // A batch has at most one task an edge: its factor, its range of edges, its edge.
-  std::size_t const plan = sizeof(Index) * slots + (simultaneous ? sizeof(Index) * factors : (4 * sizeof(Index) + sizeof(Value)) * edges);
+                            (simultaneous ? 2 : 4) * sizeof(detail::Extended<Value>) * edges / (body_fan_in - 1);
+  // A batch has at most one task an edge: its factor, its range of edges, its edge, and the edge's place in the batch.
+  std::size_t const plan = sizeof(Index) * slots + (simultaneous ? sizeof(Index) * factors
+                                                                 : (5 * sizeof(Index) + sizeof(Value)) * edges +
+                                                                       sizeof(Index) * (num_kernel_types + 1) * (num_batches + 1));
   return structure + state + plan + tables;
 }
 

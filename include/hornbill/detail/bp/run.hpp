@@ -49,11 +49,12 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
     Kokkos::deep_copy(exec, state.messages, Value(0));
-  else if (state.withdrawals != withdrawals)
+  else if (state.withdrawals != withdrawals || state.evidence.data() != f.evidence.data())
     Kokkos::parallel_for("hornbill::bp::forget_certainty",
                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(state.messages.extent(0))),
                          ForgetCertainty<Value, MemorySpace>{state.messages});
   state.withdrawals = withdrawals;
+  state.evidence = f.evidence;  // kept alive, so that no other evidence can have its address
   Kokkos::deep_copy(exec, state.contradiction, std::numeric_limits<Index>::max());
   form_sums(exec, f, plan);
   form_beliefs(exec, f, state.residuals, 0);
@@ -117,7 +118,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
     now = detail::look(exec, state, window, options.tolerance);
     if (options.progress) options.progress(report.iterations, now.residual);
   }
-  report.residual = now.residual;
+  report.residual = std::max(0.0, now.residual);  // -infinity where there are no variables
   report.contradiction = now.contradiction;
   report.stop = now.contradiction >= 0                            ? Stop::contradiction
                 : now.converged                                   ? Stop::converged
@@ -185,7 +186,7 @@ void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySp
   Kokkos::deep_copy(exec, state.messages, mirror);
   exec.fence("hornbill: copy from a temporary host array");
   state.cold = false;
-  state.withdrawals = -1;  // certainty among them may follow from other evidence
+  state.evidence = {};  // certainty among them may follow from other evidence
 }
 
 }  // namespace hornbill::bp
