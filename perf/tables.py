@@ -2,6 +2,7 @@
 """Markdown tables of the JSON lines that perf_bp and lbp_table.py write.
 
     perf/tables.py perf/results/FILE.jsonl ...
+    perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     one row a graph, for README
 """
 import json
 import sys
@@ -43,7 +44,34 @@ def bp_rows(lines):
                seconds(line["seconds_to_1e-6"]), seconds(line["analysis_seconds"]), seconds(line["load_seconds"])]
 
 
+def summary(files):
+    """Times and residuals of lbp_table.py's runs, one row a graph."""
+    for precision in ("double", "float"):
+        runs = {}
+        for file in files:
+            with open(file) as text:
+                for line in map(json.loads, text):
+                    if line.get("precision") == precision:
+                        runs[line["graph"], line["device"], line["schedule"]] = line
+        devices = list(dict.fromkeys(device for _, device, _ in runs))
+        header = ["graph", "edges"]
+        for device in devices:
+            header += [f"{device}: PARALL, 200 iterations", "residual", "SEQFIX to 1e-6", "iterations", "residual"]
+        rows = []
+        for graph in dict.fromkeys(graph for graph, _, _ in runs):
+            row = [graph, f"{runs[graph, devices[0], 'parall']['edges']:,}"]
+            for device in devices:
+                parall, seqfix = runs[graph, device, "parall"], runs[graph, device, "seqfix"]
+                row += [seconds(parall["run_seconds"]), f"{parall['residual']:.0e}", seconds(seqfix["run_seconds"]), seqfix["iterations"],
+                        f"{seqfix['residual']:.0e}"]
+            rows.append(row)
+        print(f"{precision}:\n")
+        print_table(header, rows)
+
+
 def main():
+    if sys.argv[1:2] == ["--summary"]:
+        return summary(sys.argv[2:])
     for file in sys.argv[1:]:
         with open(file) as text:
             lines = [json.loads(line) for line in text if line.startswith("{")]
