@@ -38,14 +38,9 @@ constexpr std::array formats{
     Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
     Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>}};
 
-Format const* find_format(std::string const& file) {
-  for (auto const& format : formats)
-    if (file.ends_with(format.ending)) return &format;
-  return nullptr;
-}
-
 Format const& require_format(std::string const& file) {
-  if (auto const* format = find_format(file)) return *format;
+  for (auto const& format : formats)
+    if (file.ends_with(format.ending)) return format;
   throw InputError(file, "", "has no known ending: .h5, .causal_fg and .fg are known");
 }
 
@@ -56,7 +51,6 @@ void validate_name(std::string const& name, std::string const& what) {
     throw InputError(fmt::format("'{}' cannot be the name of a {}: names are not empty and hold no '/'", name, what));
 }
 
-bool is_known_format(std::string const& file) { return find_format(file) != nullptr; }
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 

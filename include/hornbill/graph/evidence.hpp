@@ -28,6 +28,7 @@ class Evidence {
   Evidence(ExecutionSpace const& exec, HostFactorGraph const& host, FactorGraph<Value, MemorySpace> const& graph);
 
   /// Observes variable = value.   \throws InputError for an unknown variable or value
+  // A negative value would read as soft evidence; the largest Index is refused as what it is, no value.
   void clamp(Index variable, Index value) { observe(Observation::hard(variable, value < 0 ? std::numeric_limits<Index>::max() : value)); }
   /// Soft evidence with likelihoods of values 0 and 1.   \throws InputError
   void soften(Index variable, double l0, double l1) { observe(Observation::soft(variable, l0, l1)); }

@@ -40,9 +40,6 @@ void write_model(Model const& model, std::string const& file);
 /// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
 void validate_name(std::string const& name, std::string const& what);
 
-/// Whether `file` has an ending that read_model and write_model know.
-bool is_known_format(std::string const& file);
-
 /// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name.
 /// Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
