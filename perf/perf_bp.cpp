@@ -55,7 +55,7 @@ hb::bp::Strategy strategy_of(std::string const& name) {
 template <class Value, class Exec>
 json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, bool simultaneous, Arguments const& a) {
   hb::bp::Plan<typename Exec::memory_space> plan;
-  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, host, batches, simultaneous, {a.execution}); });
+  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, hb::bp::lay_out<Exec>(host, batches, simultaneous, {a.execution})); });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
   hb::Evidence evidence(exec, host, graph);

@@ -1,6 +1,7 @@
 // The arithmetic that kernels are made of, called on the host.
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -9,6 +10,7 @@
 #include <hornbill/detail/bp/accumulator.hpp>
 #include <hornbill/detail/bp/extended.hpp>
 #include <hornbill/detail/bp/horn_message.hpp>
+#include <hornbill/detail/bp/odds_tree.hpp>
 
 using hornbill::detail::Accumulator;
 using hornbill::detail::Extended;
@@ -83,21 +85,34 @@ TEST_CASE_TEMPLATE("sums on the grid: certainty is counted beside the finite sum
   CHECK(log_odds(sum) == infinity);
 }
 
+namespace {
+
+using hornbill::detail::HornParameters;
+
+/// A message of a conjunction: to the head (left_out < 0) or to a body member, composed as the kernels do, in one kind of numbers.
+template <class Number, class Value>
+Value horn_message(HornParameters<Value> const& p, Value head, std::vector<Value> const& body, int left_out) {
+  using namespace hornbill::detail;
+  auto tree = std::make_unique<BlockTree<Number>>();
+  tree->odds[0] = {};
+  for (std::size_t i = 0; i < body.size(); ++i) tree->odds[1 + i] = number_exp<Number>(-body[i]);
+  Number const total = tree->compose(1 + static_cast<int>(body.size()));
+  if (left_out < 0) return message(form_to_head<Number>(p), total);
+  tree->leave_one_out(1 + static_cast<int>(body.size()), Number{});
+  return message(form_to_body(head_weights(p, number_exp<Number>(head))), tree->odds[1 + left_out]);
+}
+
+}  // namespace
+
 TEST_CASE("Horn messages: odds against the direct product, nothing lost where nearly all is certain") {
   std::mt19937 rng(3);
   std::uniform_real_distribution<double> uniform(0, 1), exponent(-300, 300);
   for (int trial = 0; trial < 2000; ++trial) {
-    int const n = 1 + static_cast<int>(rng() % 6);
+    int const n = 1 + static_cast<int>(rng() % 31);
     std::vector<double> l(n);
     for (auto& x : l) x = trial % 2 ? exponent(rng) : 10 * (uniform(rng) - 0.5);
     double const p1 = trial % 5 == 0 ? 1 : uniform(rng), p2 = trial % 3 == 0 ? 0 : uniform(rng), h = 20 * (uniform(rng) - 0.5);
-    hornbill::detail::HornParameters<double> const p{p1, 1 - p1, p2, 1 - p2};
-    auto odds = [&](int left_out) {
-      auto against = Extended<double>::zero();
-      for (int i = 0; i < n; ++i)
-        if (i != left_out) against = odds_against_both(against, Extended<double>::exp(-l[i]));
-      return against;
-    };
+    HornParameters<double> const p{p1, 1 - p1, p2, 1 - p2};
     auto direct = [&](int left_out) {  // Q and 1 - Q in long double, by design.md's walk
       long double q = 1, not_q = 0;
       for (int i = 0; i < n; ++i) {
@@ -107,17 +122,50 @@ TEST_CASE("Horn messages: odds against the direct product, nothing lost where ne
       }
       return std::pair{q, not_q};
     };
-    INFO(fmt::format("trial {}, p1 {}, p2 {}", trial, p1, p2));
+    using E = Extended<double>;
+    INFO(fmt::format("trial {}, n {}, p1 {}, p2 {}", trial, n, p1, p2));
     auto const [q, not_q] = direct(-1);
     long double const to_head = std::log((q * p1 + not_q * p2) / (q * (1 - p1) + not_q * (1 - p2)));
-    CHECK(message_to_head(p, odds(-1)) == doctest::Approx(static_cast<double>(to_head)).epsilon(1e-12));
-    auto const ratio = hornbill::detail::head_ratio(p, h);
+    CHECK(horn_message<E>(p, h, l, -1) == doctest::Approx(static_cast<double>(to_head)).epsilon(1e-12));
     long double const eta = std::exp(static_cast<long double>(h));
     long double const c1 = p1 * eta + (1 - p1), c2 = p2 * eta + (1 - p2);
     for (int j = 0; j < n; ++j) {
       auto const [qj, not_qj] = direct(j);
       long double const to_body = std::log((qj * c1 + not_qj * c2) / c2);
-      CHECK(std::abs(message_to_body(ratio, odds(j)) - static_cast<double>(to_body)) < 1e-13 * (1 + std::abs(static_cast<double>(to_body))));
+      CHECK(std::abs(horn_message<E>(p, h, l, j) - static_cast<double>(to_body)) < 1e-13 * (1 + std::abs(static_cast<double>(to_body))));
     }
   }
+}
+
+TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bits of extended ones", Value, double, float) {
+  using E = Extended<Value>;
+  using namespace hornbill::detail;
+  std::mt19937 rng(4);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int sufficed = 0, did_not = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    double const reach = (trial % 4 + 1) / 4.0 * ExtendedRange<Value>::half_log_block;
+    int const n = static_cast<int>(rng() % 32);
+    std::vector<Value> body(n);
+    for (auto& l : body) l = static_cast<Value>(reach * (2 * uniform(rng) - (trial % 3 ? 1 : 2)));  // some nearly surely false
+    auto const head = static_cast<Value>(reach * (2 * uniform(rng) - 1));
+    double const tiny = std::pow(2.0, -40 * uniform(rng));
+    double const choices[] = {0, 1, uniform(rng), tiny, 1 - tiny};
+    double const p1 = choices[rng() % 5], p2 = choices[rng() % 5];
+    HornParameters<Value> const p{static_cast<Value>(p1), static_cast<Value>(1 - p1), static_cast<Value>(p2), static_cast<Value>(1 - p2)};
+    bool usable = are_ordinary(p1, p2) && is_ordinary(head);
+    BlockTree<E> tree;
+    tree.odds[0] = {};
+    for (int i = 0; i < n; ++i) {
+      usable = usable && is_ordinary(body[i]);
+      tree.odds[1 + i] = E::exp(-body[i]);
+    }
+    usable = usable && tree.compose(1 + n) < E::from(too_large<Value>);
+    ++(usable ? sufficed : did_not);
+    if (!usable) continue;
+    INFO(fmt::format("trial {}, n {}, p1 {}, p2 {}, head {}", trial, n, p1, p2, head));
+    for (int j = -1; j < n; ++j) CHECK(horn_message<Value>(p, head, body, j) == horn_message<E>(p, head, body, j));
+  }
+  CHECK(sufficed > 1000);
+  CHECK(did_not > 100);
 }

@@ -8,11 +8,9 @@ namespace hornbill::backend {
 
 template <>
 struct TuningOf<Kokkos::Cuda> {
-  static constexpr Tuning value{.team_size = 64,
-                                .huge_team_size = 512,
-                                .huge = 2048,
+  static constexpr Tuning value{.lanes = true,
+                                .team_size = 256,
                                 .stretch_team_size = 512,
-                                .stretch_vector = 32,
                                 .stretch_batch = 2048,
                                 .sequential_below = 0,
                                 .check_every = 10};

@@ -2,19 +2,15 @@
 /// Launch constants for CPU threads; see backends/openmp/notes.md.
 #pragma once
 
-#include <limits>
-
 #include <hornbill/backend/tuning.hpp>
 
 namespace hornbill::backend {
 
 template <>
 struct TuningOf<Kokkos::OpenMP> {
-  static constexpr Tuning value{.team_size = 1,
-                                .huge_team_size = 1,
-                                .huge = std::numeric_limits<Index>::max(),
+  static constexpr Tuning value{.lanes = false,
+                                .team_size = 1,
                                 .stretch_team_size = 1,
-                                .stretch_vector = 1,
                                 .stretch_batch = 1024,
                                 .sequential_below = 16384,
                                 .check_every = 1};

@@ -10,11 +10,9 @@ namespace hornbill::backend {
 
 template <>
 struct TuningOf<Kokkos::Serial> {
-  static constexpr Tuning value{.team_size = 1,
-                                .huge_team_size = 1,
-                                .huge = std::numeric_limits<Index>::max(),
+  static constexpr Tuning value{.lanes = false,
+                                .team_size = 1,
                                 .stretch_team_size = 1,
-                                .stretch_vector = 1,
                                 .stretch_batch = std::numeric_limits<Offset>::max(),
                                 .sequential_below = std::numeric_limits<Offset>::max(),
                                 .check_every = 1};

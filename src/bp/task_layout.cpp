@@ -1,115 +1,222 @@
 #include <hornbill/detail/bp/task_layout.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
 #include <span>
+
+#include <fmt/format.h>
+
+#include <hornbill/detail/bp/odds_tree.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
 
 namespace hornbill::detail {
 namespace {
 
-using bp::Direction;
-using bp::num_kernel_types;
+using bp::chunk_size;
 
-int kernel_type(FactorType factor, Direction direction, bool wide) {
-  for (int t = 0; t < num_kernel_types; ++t) {
-    auto const& type = bp::kernel_types[t];
-    if (type.factor != factor) continue;
-    if (factor == FactorType::table || (type.direction == direction && type.wide == wide)) return t;
-  }
-  return -1;
+template <class T>
+Index size_of(std::vector<T> const& list) {
+  if (list.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
+    throw CapacityError(fmt::format("a plan of {} tasks is more than the 2^31 - 1 that a device can hold", list.size()));
+  return static_cast<Index>(list.size());
 }
 
+/// Adds tasks to a plan, factor by factor.
 class Layouter {
  public:
-  explicit Layouter(HostFactorGraph const& graph) : graph_(graph), partials_of_(2 * graph.factor_type.size(), -1) {}
+  Layouter(HostFactorGraph const& graph, bp::HostPlan& plan) : graph_(graph), plan_(plan), wide_(graph.factor_type.size(), -1) {}
 
   /// The edges of one factor that are updated together; ascending.
   void add(Index factor, std::span<Offset const> edges) {
-    FactorType const type = graph_.factor_type[factor];
-    Offset const head = graph_.factor_offsets[factor], degree = graph_.factor_offsets[factor + 1] - head;
-    if (type == FactorType::table) return add_task(factor, Direction::to_body, edges);
-    if (static_cast<Offset>(edges.size()) == degree && degree > 1) return add_task(factor, Direction::to_all, {});
-    bool const has_head = edges.front() == head;
-    if (has_head) add_task(factor, Direction::to_head, {});
-    if (edges.size() > (has_head ? 1u : 0u)) add_task(factor, Direction::to_body, edges.subspan(has_head));
+    if (graph_.factor_type[factor] == FactorType::table) return add_table(factor, edges);
+    if (degree(factor) > chunk_size) return add_wide(factor, edges);
+    plan_.chunks.push_back(make_chunk(factor, first_edge(factor), -1));
+    for (Offset e : edges) want(plan_.chunks.back(), e);
   }
-  void end_batch() {
-    for (auto& list : layout_.lists) list.offsets.push_back(static_cast<Index>(list.factor.size()));
-  }
-  TaskLayout take() && { return std::move(layout_); }
 
  private:
-  void add_task(Index factor, Direction direction, std::span<Offset const> edges) {
-    auto const body = static_cast<Index>(graph_.factor_offsets[factor + 1] - graph_.factor_offsets[factor] - 1);
-    bool const is_table = graph_.factor_type[factor] == FactorType::table;
-    bool const wide = !is_table && body > bp::narrow_body;
-    int const type = kernel_type(graph_.factor_type[factor], direction, wide);
-    HostTaskList& list = layout_.lists[type];
-    layout_.sequence.task.push_back(static_cast<Index>(list.factor.size()));
-    layout_.sequence.type.push_back(type);
-    list.factor.push_back(factor);
-    if (direction == Direction::to_body) {
-      for (Offset e : edges) list.edges.push_back(static_cast<Index>(e));
-      list.edge_offsets.push_back(static_cast<Index>(list.edges.size()));
-    }
-    if (wide) list.workspace.push_back(workspace(factor, direction, body));
+  Offset first_edge(Index factor) const { return graph_.factor_offsets[factor]; }
+  Offset degree(Index factor) const { return graph_.factor_offsets[factor + 1] - first_edge(factor); }
+
+  bp::Chunk make_chunk(Index factor, Offset first, Index node) const {
+    bp::Chunk chunk{};
+    chunk.factor = factor;
+    chunk.first_edge = static_cast<Index>(first);
+    chunk.node = node;
+    chunk.count = static_cast<std::uint8_t>(std::min<Offset>(chunk_size, graph_.factor_offsets[factor + 1] - first));
+    chunk.head = first == first_edge(factor);
+    chunk.disjunction = graph_.factor_type[factor] == FactorType::disjunction;
+    chunk.ordinary = are_ordinary(graph_.p1[factor], graph_.p2[factor]);
+    return chunk;
+  }
+  static void want(bp::Chunk& chunk, Offset edge) { chunk.wanted |= 1u << (edge - chunk.first_edge); }
+
+  void add_table(Index factor, std::span<Offset const> edges) {
+    Index const first = size_of(plan_.table_edges);
+    for (Offset e : edges) plan_.table_edges.push_back(static_cast<Index>(e));
+    plan_.tables.push_back({factor, first, size_of(plan_.table_edges)});
   }
 
-  // The task to the head and the task to the body of one factor may run at the same time.
-  Index workspace(Index factor, Direction direction, Index body) {
-    Index& first = partials_of_[2 * static_cast<std::size_t>(factor) + (direction == Direction::to_head)];
-    if (first < 0) {
-      first = layout_.num_partials;
-      layout_.num_partials += partials_of_body(body);
-      layout_.largest_wide_body = std::max(layout_.largest_wide_body, body);
+  void add_wide(Index factor, std::span<Offset const> edges) {
+    bp::WideTask task = with_parts(factor);
+    task.head_wanted = edges.front() == first_edge(factor);
+    task.first_chunk = size_of(plan_.chunks);
+    for (Offset e : edges.subspan(task.head_wanted)) {
+      auto const block = static_cast<Index>((e - first_edge(factor)) / chunk_size);
+      Index const node = task.first_node + block;
+      if (size_of(plan_.chunks) == task.first_chunk || plan_.chunks.back().node != node)
+        plan_.chunks.push_back(make_chunk(factor, first_edge(factor) + Offset{block} * chunk_size, node));
+      want(plan_.chunks.back(), e);
     }
-    return first;
+    task.last_chunk = size_of(plan_.chunks);
+    plan_.wide.push_back(task);
+  }
+
+  /// A factor's parts and nodes are made when it is first met, and shared by all its tasks.
+  bp::WideTask with_parts(Index factor) {
+    if (wide_[factor] >= 0) return plan_.wide[wide_[factor]];
+    wide_[factor] = size_of(plan_.wide);
+    bp::WideTask task{};
+    task.factor = factor;
+    task.disjunction = graph_.factor_type[factor] == FactorType::disjunction;
+    task.first_node = plan_.num_nodes;
+    task.first_part = size_of(plan_.parts);
+    for (Offset at = 0; at < degree(factor); at += chunk_size)
+      plan_.parts.push_back(make_chunk(factor, first_edge(factor) + at, task.first_node + static_cast<Index>(at / chunk_size)));
+    task.last_part = size_of(plan_.parts);
+    plan_.num_nodes += NodeLevels(task.first_node, static_cast<Index>(degree(factor))).total();
+    plan_.most_parts = std::max(plan_.most_parts, task.last_part - task.first_part);
+    return task;
   }
 
   HostFactorGraph const& graph_;
-  std::vector<Index> partials_of_;
-  TaskLayout layout_;
+  bp::HostPlan& plan_;
+  std::vector<Index> wide_;  // the first task of each wide factor
 };
 
 /// Calls add() for each run of edges of one factor.
-void add_runs(Layouter& layouter, std::vector<Index> const& factor_of_edge, std::span<Offset const> edges) {
+template <class Add>
+void for_each_run(std::vector<Index> const& factor_of_edge, std::span<Offset const> edges, Add&& add) {
+  std::vector<Offset> run;
   for (std::size_t begin = 0; begin < edges.size();) {
     Index const factor = factor_of_edge[edges[begin]];
     std::size_t end = begin + 1;
     while (end < edges.size() && factor_of_edge[edges[end]] == factor) ++end;
-    std::vector<Offset> run(edges.begin() + begin, edges.begin() + end);
+    run.assign(edges.begin() + begin, edges.begin() + end);
     std::sort(run.begin(), run.end());
-    layouter.add(factor, run);
+    add(factor, std::span<Offset const>(run));
     begin = end;
   }
 }
 
+/// Packs chunks into warps: into each the largest chunk that is left, and what still fits beside it.
+class LanePacker {
+ public:
+  LanePacker(HostFactorGraph const& graph, std::vector<bp::Lane>& lanes) : graph_(graph), lanes_(lanes) {}
+
+  void pack(std::span<bp::Chunk const> chunks) {
+    for (auto const& chunk : chunks) of_size_[chunk.count].push_back(&chunk);
+    std::array<std::size_t, chunk_size + 1> next{};
+    for (int size = chunk_size; size > 0;) {
+      if (next[size] == of_size_[size].size()) { --size; continue; }
+      int const levels = std::bit_width(static_cast<unsigned>(size - 1));
+      int free = bp::warp_size;
+      for (int fitting = size; fitting > 0;) {
+        if (fitting > free || next[fitting] == of_size_[fitting].size()) { --fitting; continue; }
+        add(*of_size_[fitting][next[fitting]++], levels);
+        free -= fitting;
+      }
+      for (; free > 0; --free) lanes_.push_back({0, 0, 0, bp::Lane::pack_levels(levels)});
+    }
+    for (auto& list : of_size_) list.clear();
+  }
+
+ private:
+  void add(bp::Chunk const& chunk, int levels) {
+    using bp::Lane;
+    std::uint32_t const all = Lane::valid | Lane::pack_levels(levels) | (chunk.disjunction ? Lane::disjunction : 0) |
+                              (chunk.ordinary ? Lane::ordinary : 0) | (chunk.node >= 0 ? Lane::wide : 0);
+    for (int i = 0; i < chunk.count; ++i) {
+      Index const edge = chunk.first_edge + i;
+      std::uint32_t const own = (chunk.wanted >> i & 1u ? Lane::wanted : 0) | (chunk.head && i == 0 ? Lane::head : 0);
+      lanes_.push_back({edge, graph_.factor_variables[edge], chunk.node >= 0 ? chunk.node : chunk.factor, all | own | Lane::pack(i, chunk.count)});
+    }
+  }
+
+  HostFactorGraph const& graph_;
+  std::vector<bp::Lane>& lanes_;
+  std::array<std::vector<bp::Chunk const*>, chunk_size + 1> of_size_;
+};
+
+/// What is left to commit where lanes commit their own messages: those of tables and to heads of wide factors.
+void add_edges_without_lane(HostFactorGraph const& graph, bp::BatchOffsets const& begin, bp::HostPlan& plan) {
+  for (Index t = begin.wide; t < size_of(plan.wide); ++t)
+    if (plan.wide[t].head_wanted) plan.edges.push_back(static_cast<Index>(graph.factor_offsets[plan.wide[t].factor]));
+  for (Index t = begin.tables; t < size_of(plan.tables); ++t)
+    plan.edges.insert(plan.edges.end(), plan.table_edges.begin() + plan.tables[t].first, plan.table_edges.begin() + plan.tables[t].last);
+}
+
 }  // namespace
 
-Index partials_of_body(Index body_size) {
-  Index total = 0;
-  for (Index count = body_size; count > 1;) {
-    count = (count + bp::body_fan_in - 1) / bp::body_fan_in;
-    total += count;
-  }
-  return 2 * total;
-}
-
-TaskLayout lay_out_batches(HostFactorGraph const& graph, bp::Batches const& batches) {
+void lay_out_batches(HostFactorGraph const& graph, bp::Batches const& batches, bool lanes, bp::HostPlan& plan) {
   auto const factor_of_edge = factors_of_edges(graph);
-  Layouter layouter(graph);
+  Layouter layouter(graph, plan);
+  LanePacker packer(graph, plan.lanes);
+  plan.offsets = {{}};
   for (Offset b = 0; b < batches.num_batches(); ++b) {
-    add_runs(layouter, factor_of_edge,
-             std::span(batches.edges).subspan(batches.offsets[b], batches.offsets[b + 1] - batches.offsets[b]));
-    layouter.end_batch();
+    auto const begin = plan.offsets.back();
+    auto const edges = std::span(batches.edges).subspan(batches.offsets[b], batches.offsets[b + 1] - batches.offsets[b]);
+    for_each_run(factor_of_edge, edges, [&](Index factor, auto run) { layouter.add(factor, run); });
+    if (lanes) {
+      packer.pack(plan.chunks);
+      plan.chunks.clear();
+      add_edges_without_lane(graph, begin, plan);
+    } else {
+      plan.edges.insert(plan.edges.end(), edges.begin(), edges.end());
+    }
+    Index const chunks = lanes ? size_of(plan.lanes) / bp::warp_size : size_of(plan.chunks);
+    plan.offsets.push_back({size_of(plan.wide), chunks, size_of(plan.tables), size_of(plan.edges)});
   }
-  return std::move(layouter).take();
 }
 
-TaskLayout lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& order) {
-  Layouter layouter(graph);
-  add_runs(layouter, factors_of_edges(graph), order);
-  layouter.end_batch();
-  return std::move(layouter).take();
+void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& order, bp::HostPlan& plan) {
+  using Kind = bp::Step::Kind;
+  Layouter layouter(graph, plan);
+  for_each_run(factors_of_edges(graph), order, [&](Index factor, auto run) {
+    Index const chunk = size_of(plan.chunks), wide = size_of(plan.wide), table = size_of(plan.tables);
+    layouter.add(factor, run);
+    plan.sequence.push_back(size_of(plan.wide) > wide     ? bp::Step{Kind::wide, wide}
+                            : size_of(plan.tables) > table ? bp::Step{Kind::table, table}
+                                                           : bp::Step{Kind::chunk, chunk});
+  });
+}
+
+void lay_out_rows(HostFactorGraph const& graph, bp::HostPlan& plan) {
+  auto const of = edges_of_variables(graph);
+  std::vector<bp::Row> parts;
+  for (Index v = 0; v < graph.num_variables; ++v) {
+    auto const first = static_cast<Index>(of.offsets[v]), count = static_cast<Index>(of.offsets[v + 1] - of.offsets[v]);
+    if (graph.states(v) != 2) continue;
+    if (count <= bp::small_row) {
+      bp::SmallRow row{v, {-1, -1, -1}};
+      for (Index i = 0; i < count; ++i) row.edge[i] = static_cast<Index>(of.edges[first + i]);
+      plan.small_rows.push_back(row);
+    } else if (count <= bp::medium_row) {
+      plan.medium_rows.push_back({v, first, count});
+    } else if (count <= bp::row_length) {
+      plan.large_rows.push_back({v, first, count});
+    } else {
+      Index const first_part = size_of(parts);
+      for (Index at = 0; at < count; at += bp::row_length)
+        parts.push_back({size_of(parts), first + at, std::min(bp::row_length, count - at)});
+      plan.hubs.push_back({v, first_part, size_of(parts) - first_part});
+    }
+  }
+  plan.num_part_sums = size_of(parts);
+  plan.large_rows.insert(plan.large_rows.begin(), parts.begin(), parts.end());
 }
 
 std::vector<bp::Segment> make_segments(bp::Batches const& batches, Offset largest_stretch_batch) {

@@ -24,6 +24,7 @@ nlohmann::json describe(io::Model const& model) {
   }
   std::vector<std::int64_t> degree(graph.num_variables, 0);
   for (Index v : graph.factor_variables) ++degree[v];
+  auto const plan = bp::lay_out<Kokkos::DefaultExecutionSpace>(graph, bp::make_batches(graph, bp::Parall{}), true);
   nlohmann::json json{{"variables", graph.num_variables},
                       {"factors", graph.num_factors()},
                       {"edges", graph.num_edges()},
@@ -33,8 +34,8 @@ nlohmann::json describe(io::Model const& model) {
                       {"largest_factor", largest_factor},
                       {"largest_variable_degree", degree.empty() ? 0 : *std::max_element(degree.begin(), degree.end())},
                       {"isolated_variables", std::count(degree.begin(), degree.end(), 0)},
-                      {"device_bytes_double", bp::bytes_needed<double>(graph, 1)},
-                      {"device_bytes_float", bp::bytes_needed<float>(graph, 1)},
+                      {"device_bytes_double", bp::bytes_needed<double>(graph, plan)},
+                      {"device_bytes_float", bp::bytes_needed<float>(graph, plan)},
                       {"named_variables", !graph.variable_names.empty()}};
   auto add_sizes = [&](char const* key, auto const& map, auto&& size) {
     json[key] = nlohmann::json::object();

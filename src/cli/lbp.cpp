@@ -48,9 +48,8 @@ HostEvidence gather_evidence(LbpArguments const& a, io::Model const& model) {
   return all;
 }
 
-void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bp::Batches const& batches) {
-  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, batches.num_batches())
-                                                    : bp::bytes_needed<double>(graph, batches.num_batches());
+void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan) {
+  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, plan) : bp::bytes_needed<double>(graph, plan);
   std::size_t available = backend::available_bytes(a.backend);
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
   if (needed > available) throw CapacityError(fmt::format("{} on backend {}", a.file, a.backend), needed, available);
@@ -84,8 +83,9 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   Result result;
   auto const begin = std::chrono::steady_clock::now();
   auto const batches = bp::make_batches(model.graph, strategy);
-  require_memory(a, model.graph, batches);
-  auto const plan = bp::make_plan(exec, model.graph, batches, std::holds_alternative<bp::Parall>(strategy));
+  auto const host_plan = bp::lay_out<Exec>(model.graph, batches, std::holds_alternative<bp::Parall>(strategy));
+  require_memory(a, model.graph, host_plan);
+  auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);
   Evidence evidence(exec, model.graph, graph);
   evidence.observe(observed);

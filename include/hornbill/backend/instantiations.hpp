@@ -18,10 +18,8 @@
 
 /// The parts that no value type enters.
 #define HORNBILL_INSTANTIATE_PLANS(PREFIX, SPACE)                                                                               \
-  PREFIX template bp::Plan<SPACE::memory_space> bp::make_plan<SPACE>(SPACE const&, HostFactorGraph const&, bp::Batches const&,  \
-                                                                     bool, bp::PlanOptions const&);                             \
-  PREFIX template bp::Plan<SPACE::memory_space> bp::make_plan<SPACE>(SPACE const&, HostFactorGraph const&, bp::Strategy const&, \
-                                                                     bp::PlanOptions const&);
+  PREFIX template bp::HostPlan bp::lay_out<SPACE>(HostFactorGraph const&, bp::Batches const&, bool, bp::PlanOptions const&);    \
+  PREFIX template bp::Plan<SPACE::memory_space> bp::make_plan<SPACE>(SPACE const&, bp::HostPlan const&);
 
 #ifndef HORNBILL_INSTANTIATING
 namespace hornbill {

@@ -2,13 +2,12 @@
 /// A schedule laid out for the device: made once from structure, shared by any number of runs.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/tuning.hpp>
-#include <hornbill/bp/kernel_types.hpp>
+#include <hornbill/bp/host_plan.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 
@@ -25,49 +24,48 @@ struct PlanOptions {
   Execution execution = Execution::automatic;
 };
 
-/// The tasks of one kernel type, batch after batch. A task is a factor and the edges to update out of it.
-template <class MemorySpace>
-struct TaskList {
-  Kokkos::View<Index const*, MemorySpace> factor;        ///< [tasks]
-  Kokkos::View<Index const*, MemorySpace> edge_offsets;  ///< [tasks+1], into edges; only to_body
-  Kokkos::View<Index const*, MemorySpace> edges;         ///< only to_body
-  Kokkos::View<Index const*, MemorySpace> workspace;     ///< [tasks], first entry in State::partials; only wide
-};
-
-/// A schedule on the device.
+/// A schedule on the device. Arrays are those of HostPlan.
 template <class MemorySpace>
 struct Plan {
-  enum class Mode { simultaneous, batched, sequential } mode = Mode::simultaneous;
+  template <class T>
+  using Array = Kokkos::View<T const*, MemorySpace>;
+
+  Mode mode = Mode::simultaneous;
   BatchStatistics statistics;
-  double analysis_seconds = 0;  ///< dividing the schedule into batches
-
-  std::array<TaskList<MemorySpace>, num_kernel_types> tasks;
-  std::array<std::vector<Index>, num_kernel_types> task_offsets;                ///< [B+1] each, on the host
-  Kokkos::View<Index const* [num_kernel_types], Kokkos::LayoutRight, MemorySpace> device_task_offsets;  ///< [B+1]
-  Kokkos::View<Index const*, MemorySpace> edge_offsets;  ///< [B+1], into edges; batched mode
-  Kokkos::View<Index const*, MemorySpace> edges;         ///< by batch; batched mode
-  std::vector<Index> edge_offsets_host;
+  double analysis_seconds = 0;
+  Array<Chunk> chunks, parts;
+  Array<Lane> lanes;
+  Array<WideTask> wide;
+  Array<TableTask> tables;
+  Array<Index> table_edges, edges;
+  std::vector<BatchOffsets> offsets;    ///< [B+1], on the host
+  Array<BatchOffsets> device_offsets;   ///< the same on the device; batched mode
   std::vector<Segment> segments;
-  /// Sequential mode: position i is task `sequence_task[i]` of kernel type `sequence_type[i]`.
-  Kokkos::View<Index const*, MemorySpace> sequence_task, sequence_type;
-
-  Kokkos::View<Index const*, MemorySpace> narrow_variables, wide_variables, huge_variables;  ///< by degree
-  Index num_partials = 0;      ///< workspace of wide tasks, in entries of State::partials
-  Index largest_wide_body = 0;
+  Array<Step> sequence;
+  Index num_nodes = 0, most_parts = 0;
+  Array<SmallRow> small_rows;
+  Array<Row> medium_rows, large_rows, hubs;
+  Index num_part_sums = 0;
 };
 
-/// Lays out a schedule.
+/// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///
-/// \param exec  where the plan will run; waits for it
+/// \param simultaneous  all messages from the values before: the one batch of PARALL
+/// \throws InputError if sequential execution is asked of a schedule without an order
+/// \throws CapacityError if there are more than 2^31 - 1 tasks
+template <class ExecutionSpace>
+HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, bool simultaneous, PlanOptions const& options = {});
+
+/// Copies a plan to where it will run; waits for `exec`.
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan const& host);
+
+/// Divides a schedule into batches, lays them out and copies them.
+///
 /// \throws InputError if the strategy does not fit the graph, or sequential execution is asked of a schedule without an order
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostFactorGraph const& graph,
                                                       Strategy const& strategy, PlanOptions const& options = {});
-
-/// The same from batches that were made before.
-template <class ExecutionSpace>
-Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostFactorGraph const& graph,
-                                                      Batches const& batches, bool simultaneous, PlanOptions const& options = {});
 
 }  // namespace hornbill::bp
 

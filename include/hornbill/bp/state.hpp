@@ -6,7 +6,7 @@
 
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/detail/bp/accumulator.hpp>
-#include <hornbill/detail/bp/horn_message.hpp>
+#include <hornbill/detail/bp/odds_tree.hpp>
 #include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
@@ -19,7 +19,8 @@ struct State {
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> sums;      ///< [num_slots], evidence and all messages
   Kokkos::View<Value*, MemorySpace> beliefs;                        ///< [num_slots], P(v = 1); P(v = state) behind them
   Kokkos::View<Value*, MemorySpace> pending;                        ///< [num_messages], new values of the batch; batched only
-  Kokkos::View<detail::Extended<Value>*, MemorySpace> partials;     ///< [num_partials], odds of parts of wide bodies
+  Kokkos::View<detail::Node<Value>*, MemorySpace> nodes;            ///< [num_nodes], of the trees over wide factors
+  Kokkos::View<detail::Accumulator<Value>*, MemorySpace> part_sums; ///< [num_part_sums], of parts of hubs
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
   Kokkos::View<Index, MemorySpace> contradiction;                   ///< lowest contradicted variable, or the largest Index
   Kokkos::View<Value*, MemorySpace> residuals;                      ///< of the iterations since the host last looked
@@ -35,9 +36,8 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
                                      Plan<MemorySpace> const& plan);
 
 /// Bytes that graph, evidence, plan and state take on the device, before any of them is made.   \units bytes
-/// \param num_batches  of the schedule; 1 for simultaneous updates
 template <class Value>
-std::size_t bytes_needed(HostFactorGraph const& graph, Offset num_batches);
+std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan);
 
 }  // namespace hornbill::bp
 

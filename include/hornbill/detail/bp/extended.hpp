@@ -55,6 +55,8 @@ struct Extended {
   }
 
   KOKKOS_FUNCTION bool is_zero() const { return m == 0; }
+  /// 0 or in the middle block, where plain arithmetic gives the same bits.
+  KOKKOS_FUNCTION bool is_ordinary() const { return k == 0.f || is_zero(); }
   KOKKOS_FUNCTION bool is_infinite() const { return k >= infinite_from; }
   /// Natural logarithm; -infinity for 0.
   KOKKOS_FUNCTION Value log() const {

@@ -16,7 +16,8 @@ struct Fields {
   Kokkos::View<Accumulator<Value>*, MemorySpace> sums;
   Kokkos::View<Value*, MemorySpace> beliefs;
   Kokkos::View<Value*, MemorySpace> pending;
-  Kokkos::View<Extended<Value>*, MemorySpace> partials;
+  Kokkos::View<Node<Value>*, MemorySpace> nodes;
+  Kokkos::View<Accumulator<Value>*, MemorySpace> part_sums;
   Kokkos::View<Extended<Value>*, MemorySpace> weights, table_sums;
   Kokkos::View<Index, MemorySpace> contradiction;
   Value damping = 0;
@@ -28,11 +29,24 @@ struct Fields {
   KOKKOS_FUNCTION Index num_edges() const { return static_cast<Index>(graph.factor_variables.extent(0)); }
 
   /// Variable-to-factor message of an edge to a binary variable, as log-odds: the sum of all that the variable receives,
-  /// without what this factor sent.
+  /// without `message`, what this factor sent. A contradiction is reported here because later messages may hide it.
+  KOKKOS_FUNCTION Value variable_to_factor(Index variable, Value message) const {
+    Accumulator<Value> const sum = sums(variable);
+    if (sum.plus > 0 && sum.minus > 0) report_contradiction(variable);
+    return log_odds_without(sum, message);
+  }
   KOKKOS_FUNCTION Value variable_to_factor(Index edge) const {
-    return log_odds_without(sums(graph.factor_variables(edge)), messages(edge));
+    return variable_to_factor(graph.factor_variables(edge), messages(edge));
   }
   KOKKOS_FUNCTION void report_contradiction(Index variable) const { Kokkos::atomic_min(&contradiction(), variable); }
+
+  /// What becomes of a newly computed message.   Geometric damping, as libDAI's. Certainty is not damped: it would never
+  /// be reached.
+  KOKKOS_FUNCTION Value damped(Value before, Value computed) const {
+    Value const after = limit_to_grid(computed);
+    if (damping == 0 || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
+    return damping * before + (1 - damping) * after;
+  }
 };
 
 /// What becomes of a new message.
@@ -42,19 +56,24 @@ enum class Write {
   commit    ///< the variable's sum is brought up to date at once (one thread)
 };
 
-/// Entry `at` of messages, which is a term of slot `slot`.
+/// Entry `at` of messages, which was `before` and is a term of slot `slot`.
 template <Write write, class Value, class MemorySpace>
-KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value computed) {
-  Value const before = f.messages(at);
-  Value after = limit_to_grid(computed);
-  // Geometric damping, as libDAI's. Certainty is not damped: it would never be reached.
-  if (f.damping != 0 && !Kokkos::isinf(before) && !Kokkos::isinf(after)) after = f.damping * before + (1 - f.damping) * after;
+KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value before, Value computed) {
+  Value const after = f.damped(before, computed);
   if constexpr (write == Write::stage)
     f.pending(at) = after;
   else
     f.messages(at) = after;
   if constexpr (write == Write::commit)
     if (before != after) add_sum(f.sums(slot), difference(before, after));
+}
+
+/// Second phase of a batch for one message. Additions on the grid are exact, so their order, which varies, does not matter.
+template <class Value, class MemorySpace>
+KOKKOS_INLINE_FUNCTION void commit_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value before, Value after) {
+  if (before == after) return;
+  f.messages(at) = after;
+  atomic_add_sum(f.sums(slot), difference(before, after));
 }
 
 }  // namespace hornbill::detail

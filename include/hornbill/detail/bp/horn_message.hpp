@@ -5,13 +5,20 @@
 //
 // With u_i = P(x_i = 0) / P(x_i = 1), the odds against body member i, the odds against the whole body are
 //     U = prod_i (1 + u_i) - 1 = (1 - Q) / Q,
-// built up by U <- U + u + U u, all terms non-negative. U_j, without member j, is composed of prefixes and suffixes; to
-// divide j out of U would be cheaper and, with care, as accurate, but its rounding would depend on u_j, and an update must
-// not depend on what it does not read. Then
+// built up by U <- (U + u) + U u, all terms non-negative, in the order of a fixed binary tree (odds_tree.hpp). U_j, without member
+// j, is composed of the rest of the tree; to divide j out of U would be cheaper and, with care, as accurate, but its rounding
+// would depend on u_j, and an update must not depend on what it does not read. With h = odds of the head,
+//     c1 = p1 h + 1 - p1,  c2 = p2 h + 1 - p2,
 //     to the head:  m(1)/m(0) = (p1 + U p2) / ((1 - p1) + U (1 - p2))
-//     to body j:    m(1)/m(0) = (r + U_j) / (1 + U_j),  r = (p1 h + 1 - p1) / (p2 h + 1 - p2),  h = odds of the head
-// which are design.md section 2 divided by Q and c2.
+//     to body j:    m(1)/m(0) = (c1 + U_j c2) / (c2 + U_j c2),
+// which are design.md section 2 divided by Q and by P(head = 0).
+//
+// Everything is written for two kinds of numbers: Extended, which never leaves its range, and the machine's own. Where inputs
+// and results stay within the middle block of Extended, both give the same bits (tests/test_bp_arithmetic.cpp), so which of
+// them computed a message cannot be told from it: `ordinary` below says when the machine's own numbers will do.
 #pragma once
+
+#include <type_traits>
 
 #include <hornbill/detail/bp/extended.hpp>
 #include <hornbill/types.hpp>
@@ -30,40 +37,105 @@ KOKKOS_INLINE_FUNCTION HornParameters<Value> negated(HornParameters<Value> const
   return {p.not_p2, p.p2, p.not_p1, p.p1};
 }
 
-/// Odds against both of two independent conditions, from the odds against each.
+/// No parameter or complement is positive and so small that sums and quotients of ordinary numbers could lose it.
+inline bool are_ordinary(double p1, double p2) {
+  auto ordinary = [](double p) { return p == 0 || p >= 0x1p-40; };
+  return ordinary(p1) && ordinary(1 - p1) && ordinary(p2) && ordinary(1 - p2);
+}
+/// exp(l) is in the middle block.
 template <class Value>
-KOKKOS_INLINE_FUNCTION Extended<Value> odds_against_both(Extended<Value> a, Extended<Value> b) {
-  return a + b * (Extended<Value>::from(1) + a);
+KOKKOS_INLINE_FUNCTION bool is_ordinary(Value l) {
+  return Kokkos::abs(l) < ExtendedRange<Value>::half_log_block;
+}
+/// Odds against bodies from which plain numbers could overflow.
+template <class Value>
+inline constexpr Value too_large = sizeof(Value) == 8 ? Value(0x1p400) : Value(0x1p50);
+
+/// Whether numbers of a kind can go on from odds against a whole body.
+template <class Value>
+KOKKOS_INLINE_FUNCTION bool suffices(Value total) {
+  return total < too_large<Value>;
+}
+template <class Value>
+KOKKOS_INLINE_FUNCTION bool suffices(Extended<Value>) {
+  return true;
 }
 
-/// Log-odds of the message to the head, from the odds against the body.
+/// Numbers of one kind, made from Value: Number is Value or Extended<Value>.
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION Number number_from(Value x) {
+  if constexpr (std::is_same_v<Number, Value>) return x;
+  else return Number::from(x);
+}
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION Number number_exp(Value l) {
+  if constexpr (std::is_same_v<Number, Value>) return Kokkos::exp(l);
+  else return Number::exp(l);
+}
+/// From Extended; to plain numbers only from the middle block.
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION Number number_of(Extended<Value> x) {
+  if constexpr (std::is_same_v<Number, Value>) return x.m;
+  else return x;
+}
+/// Odds against both of two independent conditions, from the odds against each. Symmetric to the last bit; 0 is neutral.
+template <class Number>
+KOKKOS_INLINE_FUNCTION Number odds_against_both(Number a, Number b) {
+  return (a + b) + a * b;
+}
+
+/// What the head says to all body members: c1 if the whole body holds, c2 otherwise.
+template <class Number>
+struct HeadWeights {
+  Number c1, c2;
+};
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION HeadWeights<Number> weights_of(HeadWeights<Extended<Value>> const& w) {
+  return {number_of<Number>(w.c1), number_of<Number>(w.c2)};
+}
+
 template <class Value>
-KOKKOS_INLINE_FUNCTION Value message_to_head(HornParameters<Value> const& p, Extended<Value> against) {
+KOKKOS_INLINE_FUNCTION HeadWeights<Value> head_weights(HornParameters<Value> const& p, Value head_odds) {
+  return {p.p1 * head_odds + p.not_p1, p.p2 * head_odds + p.not_p2};
+}
+template <class Value>
+KOKKOS_INLINE_FUNCTION HeadWeights<Extended<Value>> head_weights(HornParameters<Value> const& p, Extended<Value> head_odds) {
   using E = Extended<Value>;
-  bool const impossible = against.is_infinite();  // then P(head) = p2, whatever the factor of infinity
-  E const numerator = impossible ? E::from(p.p2) : E::from(p.p1) + against * E::from(p.p2);
-  E const denominator = impossible ? E::from(p.not_p2) : E::from(p.not_p1) + against * E::from(p.not_p2);
-  if (denominator.is_zero()) return Kokkos::Experimental::infinity_v<Value>;
-  return (numerator / denominator).log();
+  if (!head_odds.is_infinite()) return {E::from(p.p1) * head_odds + E::from(p.not_p1), E::from(p.p2) * head_odds + E::from(p.not_p2)};
+  if (p.p1 == 0 && p.p2 == 0) return {E::from(1), E::from(1)};  // the head contradicts the factor, which is reported at the head
+  return {E::from(p.p1), E::from(p.p2)};                        // c1 : c2 = p1 : p2; infinities themselves have no ratio
 }
 
-/// What the head says to all body members: r.
-template <class Value>
-KOKKOS_INLINE_FUNCTION Extended<Value> head_ratio(HornParameters<Value> const& p, Value head_log_odds) {
-  using E = Extended<Value>;
-  E const h = E::exp(head_log_odds);
-  bool const certain = h.is_infinite();  // then c1 : c2 = p1 : p2; infinities themselves have no ratio
-  E const c1 = certain ? E::from(p.p1) : E::from(p.p1) * h + E::from(p.not_p1);
-  E const c2 = certain ? E::from(p.p2) : E::from(p.p2) * h + E::from(p.not_p2);
-  if (!c2.is_zero()) return c1 / c2;
-  return c1.is_zero() ? E::from(1) : E::infinity();  // both 0: the head contradicts the factor, which is reported at the head
+/// A message as a function of the odds U against the body: m(1)/m(0) = (a + U b) / (c + U d).
+template <class Number>
+struct OddsForm {
+  Number a, b, c, d;
+};
+
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION OddsForm<Number> form_to_head(HornParameters<Value> const& p) {
+  return {number_from<Number>(p.p1), number_from<Number>(p.p2), number_from<Number>(p.not_p1), number_from<Number>(p.not_p2)};
+}
+template <class Number>
+KOKKOS_INLINE_FUNCTION OddsForm<Number> form_to_body(HeadWeights<Number> const& w) {
+  return {w.c1, w.c2, w.c2, w.c2};
 }
 
-/// Log-odds of the message to a body member, from r and the odds against all other members.
+/// Log-odds of a message, of numbers of unlimited range.
 template <class Value>
-KOKKOS_INLINE_FUNCTION Value message_to_body(Extended<Value> ratio, Extended<Value> against_others) {
-  if (against_others.is_infinite()) return 0;  // another member is impossible, so this one does not matter
-  return ((ratio + against_others) / (Extended<Value>::from(1) + against_others)).log();
+KOKKOS_INLINE_FUNCTION Value message(OddsForm<Extended<Value>> const& form, Extended<Value> against) {
+  bool const impossible = against.is_infinite();  // then only the parts with U count, whatever the factor of infinity
+  Extended<Value> const m1 = impossible ? form.b : form.a + against * form.b;
+  Extended<Value> const m0 = impossible ? form.d : form.c + against * form.d;
+  if (m0.is_zero()) return m1.is_zero() ? Value(0) : Kokkos::Experimental::infinity_v<Value>;  // 0 : 0 is reported elsewhere
+  return (m1 / m0).log();
+}
+/// The same of plain numbers.
+template <class Value>
+KOKKOS_INLINE_FUNCTION Value message(OddsForm<Value> const& form, Value against) {
+  Value const m1 = form.a + against * form.b, m0 = form.c + against * form.d;
+  if (m0 == 0) return Kokkos::Experimental::infinity_v<Value>;  // m1 is not 0 too: see are_ordinary()
+  return Extended<Value>::from(m1 / m0).log();
 }
 
 }  // namespace hornbill::detail

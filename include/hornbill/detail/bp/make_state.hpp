@@ -19,8 +19,9 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
   make(state.beliefs, "beliefs", graph.num_slots());
-  make(state.pending, "pending", plan.mode == Plan<MemorySpace>::Mode::batched ? graph.num_messages() : 0);
-  make(state.partials, "partials", plan.num_partials);
+  make(state.pending, "pending", plan.mode == Mode::batched ? graph.num_messages() : 0);
+  make(state.nodes, "nodes", plan.num_nodes);
+  make(state.part_sums, "part_sums", plan.num_part_sums);
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   make(state.residuals, "residuals", residual_window);
@@ -29,8 +30,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
 }
 
 template <class Value>
-std::size_t bytes_needed(HostFactorGraph const& graph, Offset num_batches) {
-  bool const simultaneous = num_batches <= 1;
+std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   auto const factors = static_cast<std::size_t>(graph.num_factors()), edges = graph.factor_variables.size();
   std::size_t slots = graph.num_variables, messages = edges, weights = 0, tables = 0;
   if (graph.has_tables() || !graph.cardinality.empty()) {
@@ -44,13 +44,12 @@ std::size_t bytes_needed(HostFactorGraph const& graph, Offset num_batches) {
              2 * sizeof(detail::Extended<Value>) * weights;
   }
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
-  std::size_t const state = sizeof(Value) * (messages + slots) + 2 * sizeof(detail::Accumulator<Value>) * slots +
-                            (simultaneous ? 2 : 4) * sizeof(detail::Extended<Value>) * edges / (body_fan_in - 1);
-  // A batch has at most one task an edge: its factor, its range of edges, its edge, and the edge's place in the batch.
-  std::size_t const plan = sizeof(Index) * slots + (simultaneous ? sizeof(Index) * factors
-                                                                 : (5 * sizeof(Index) + sizeof(Value)) * edges +
-                                                                       sizeof(Index) * (num_kernel_types + 1) * (num_batches + 1));
-  return structure + state + plan + tables;
+  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched ? 2 : 1) + slots) +
+                            sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * plan.num_nodes;
+  auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
+  std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
+                                  plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
+  return structure + state + tasks + tables;
 }
 
 }  // namespace hornbill::bp

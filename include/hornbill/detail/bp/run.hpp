@@ -19,7 +19,7 @@ template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& graph,
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
                                      bp::State<Value, MemorySpace> const& s, double damping = 0) {
-  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.partials, s.weights, s.table_sums, s.contradiction,
+  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.contradiction,
           static_cast<Value>(damping)};
 }
 
@@ -62,7 +62,7 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
 
 template <class ExecutionSpace, class Value, class MemorySpace>
 void iterate(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
-  using Mode = typename bp::Plan<MemorySpace>::Mode;
+  using bp::Mode;
   switch (plan.mode) {
     case Mode::simultaneous:
       launch_batch<Write::replace>(exec, f, plan, 0);

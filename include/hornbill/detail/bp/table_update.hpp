@@ -61,10 +61,11 @@ struct TableUpdate {
       E const m0 = f.table_sums(row), m1 = f.table_sums(row + 1);
       Value l = 0;
       if (!largest.is_zero()) l = m0.is_zero() ? Kokkos::Experimental::infinity_v<Value> : (m1 / m0).log();
-      put_message<write>(f, edge, v, l);
+      put_message<write>(f, edge, v, f.messages(edge), l);
     } else {
       for (Index s = row; s < end; ++s)
-        put_message<write>(f, entry(edge, s - row), slot(v, s - row), largest.is_zero() ? Value(0) : (f.table_sums(s) / largest).log());
+        put_message<write>(f, entry(edge, s - row), slot(v, s - row), f.messages(entry(edge, s - row)),
+                           largest.is_zero() ? Value(0) : (f.table_sums(s) / largest).log());
     }
   }
 

@@ -18,36 +18,81 @@ KOKKOS_INLINE_FUNCTION Accumulator<Value>& operator+=(Accumulator<Value>& a, Acc
 }
 
 /// Evidence plus all incoming messages of a variable with few neighbours, one thread a variable.
-/// Traffic (double): 8 B offsets and 64 B sums a variable, 4 B edge id and 8 B message (a gather) an edge.
+/// Traffic (double): 16 B row and 64 B sums a variable, 8 B message (a gather) an edge.
 template <class Value, class MemorySpace>
-struct SumNarrow {
+struct SumSmall {
   Fields<Value, MemorySpace> f;
-  Kokkos::View<Index const*, MemorySpace> variables;
+  Kokkos::View<bp::SmallRow const*, MemorySpace> rows;
   KOKKOS_FUNCTION void operator()(Index i) const {
-    Index const v = variables(i);
-    Accumulator<Value> sum = f.evidence(v);
-    for (Index k = f.graph.variable_offsets(v); k < f.graph.variable_offsets(v + 1); ++k)
-      add_term(sum, f.messages(f.graph.variable_edges(k)));
-    f.sums(v) = sum;
+    bp::SmallRow const row = rows(i);
+    Accumulator<Value> sum = f.evidence(row.variable);
+    for (int k = 0; k < bp::small_row; ++k)
+      if (row.edge[k] >= 0) add_term(sum, f.messages(row.edge[k]));
+    f.sums(row.variable) = sum;
   }
 };
 
-/// The same for hubs, one team a variable. Sums on the grid are exact, so the team's size does not change their bits.
+/// The same of a longer row, or of a part of a hub's: the first `parts` rows. One thread a row, or `lanes` lanes of a vector.
+/// Sums on the grid are exact, so their division does not change bits.
+/// Traffic (double): 12 B row and 64 B sums a row, 4 B edge id and 8 B message (a gather) an edge.
 template <class Value, class MemorySpace>
-struct SumWide {
+struct SumRows {
   Fields<Value, MemorySpace> f;
-  Kokkos::View<Index const*, MemorySpace> variables;
+  Kokkos::View<bp::Row const*, MemorySpace> rows;
+  Index parts;
+
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    bp::Row const row = rows(i);
+    Accumulator<Value> sum;
+    for (Index k = 0; k < row.count; ++k) add_entry(row, k, sum);
+    put(i, row, sum);
+  }
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    Index const v = variables(member.league_rank());
-    Index const first = f.graph.variable_offsets(v), count = f.graph.variable_offsets(v + 1) - first;
+    Index const i = static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
+    if (i >= static_cast<Index>(rows.extent(0))) return;
+    bp::Row const row = rows(i);
     Accumulator<Value> sum;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, count),
-                            [&](Index k, Accumulator<Value>& partial) { add_term(partial, f.messages(f.graph.variable_edges(first + k))); },
+    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(member, row.count),
+                            [&](Index k, Accumulator<Value>& partial) { add_entry(row, k, partial); }, Kokkos::Sum<Accumulator<Value>>(sum));
+    Kokkos::single(Kokkos::PerThread(member), [&] { put(i, row, sum); });
+  }
+
+ private:
+  KOKKOS_FUNCTION void add_entry(bp::Row const& row, Index k, Accumulator<Value>& sum) const {
+    add_term(sum, f.messages(f.graph.variable_edges(row.first + k)));
+  }
+  KOKKOS_FUNCTION void put(Index i, bp::Row const& row, Accumulator<Value> sum) const {
+    if (i < parts) {
+      f.part_sums(row.target) = sum;
+    } else {
+      add_sum(sum, f.evidence(row.target));
+      f.sums(row.target) = sum;
+    }
+  }
+};
+
+/// Hubs: evidence plus the sums of their parts, one thread a hub or one vector.
+template <class Value, class MemorySpace>
+struct SumHubs {
+  Fields<Value, MemorySpace> f;
+  Kokkos::View<bp::Row const*, MemorySpace> hubs;
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    bp::Row const hub = hubs(i);
+    Accumulator<Value> sum = f.evidence(hub.target);
+    for (Index k = 0; k < hub.count; ++k) add_sum(sum, f.part_sums(hub.first + k));
+    f.sums(hub.target) = sum;
+  }
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    bp::Row const hub = hubs(static_cast<Index>(member.league_rank()));
+    Accumulator<Value> sum;
+    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(member, hub.count),
+                            [&](Index k, Accumulator<Value>& partial) { add_sum(partial, f.part_sums(hub.first + k)); },
                             Kokkos::Sum<Accumulator<Value>>(sum));
-    Kokkos::single(Kokkos::PerTeam(member), [&] {
-      add_sum(sum, f.evidence(v));
-      f.sums(v) = sum;
+    Kokkos::single(Kokkos::PerThread(member), [&] {
+      add_sum(sum, f.evidence(hub.target));
+      f.sums(hub.target) = sum;
     });
   }
 };
@@ -101,20 +146,19 @@ struct Beliefs {
 };
 
 /// Second phase of a batch for one edge: the pending message takes its place, the variable's sum is brought up to date.
-/// Additions on the grid are exact, so their order, which varies, does not matter.
 template <class Value, class MemorySpace>
 KOKKOS_FUNCTION void commit_pending(Fields<Value, MemorySpace> const& f, Index edge) {
-  auto commit = [&](Index at, Index slot) {
-    Value const before = f.messages(at), after = f.pending(at);
-    if (before == after) return;
-    f.messages(at) = after;
-    atomic_add_sum(f.sums(slot), difference(before, after));
-  };
   Index const v = f.graph.factor_variables(edge);
-  if (f.is_binary(v)) return commit(edge, v);
+  if (f.is_binary(v)) return commit_message(f, edge, v, f.messages(edge), f.pending(edge));
   auto const& tables = f.graph.tables;
-  for (Index s = 0; s < tables.cardinality(v); ++s)
-    commit(f.num_edges() + tables.message_offsets(edge) + s, f.num_variables() + tables.state_offsets(v) + s);
+  for (Index s = 0; s < tables.cardinality(v); ++s) {
+    Index const at = f.num_edges() + tables.message_offsets(edge) + s;
+    commit_message(f, at, f.num_variables() + tables.state_offsets(v) + s, f.messages(at), f.pending(at));
+  }
+}
+template <class Value, class MemorySpace>
+KOKKOS_FUNCTION void commit_lane(Fields<Value, MemorySpace> const& f, bp::Lane const& lane) {
+  if (lane.is(bp::Lane::wanted)) commit_message(f, lane.edge, lane.variable, f.messages(lane.edge), f.pending(lane.edge));
 }
 
 /// Second phase of a large batch, one thread an edge.
@@ -123,6 +167,14 @@ struct CommitPending {
   Fields<Value, MemorySpace> f;
   Kokkos::View<Index const*, MemorySpace> edges;
   KOKKOS_FUNCTION void operator()(Index i) const { commit_pending(f, edges(i)); }
+};
+
+/// The same of a batch of lanes.
+template <class Value, class MemorySpace>
+struct CommitLanes {
+  Fields<Value, MemorySpace> f;
+  Kokkos::View<bp::Lane const*, MemorySpace> lanes;
+  KOKKOS_FUNCTION void operator()(Index i) const { commit_lane(f, lanes(i)); }
 };
 
 /// Variable-to-factor messages of a subset of edges, as log-odds (binary variables): for those who want to see them. The
@@ -144,21 +196,36 @@ struct ForgetCertainty {
   }
 };
 
+/// Rows by one thread each, or by `vector` lanes.
+template <int vector, class ExecutionSpace, class Value, class MemorySpace>
+void sum_rows(ExecutionSpace const& exec, char const* label, SumRows<Value, MemorySpace> const& kernel) {
+  auto const count = static_cast<Index>(kernel.rows.extent(0));
+  if (count == 0) return;
+  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  if constexpr (tuning.lanes) {
+    constexpr int rows = tuning.team_size / vector;
+    Kokkos::parallel_for(label, Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<tuning.team_size, 1>>(exec, (count + rows - 1) / rows, rows, vector), kernel);
+  } else {
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, count), kernel);
+  }
+}
+
 /// Evidence plus all incoming messages, for all variables.
 template <class ExecutionSpace, class Value, class MemorySpace>
 void form_sums(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
   using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   auto count = [](auto const& view) { return static_cast<Index>(view.extent(0)); };
-  if (count(plan.narrow_variables) > 0)
-    Kokkos::parallel_for("hornbill::bp::sum_narrow", Range(exec, 0, count(plan.narrow_variables)),
-                         SumNarrow<Value, MemorySpace>{f, plan.narrow_variables});
-  if (count(plan.wide_variables) > 0)
-    Kokkos::parallel_for("hornbill::bp::sum_wide", Kokkos::TeamPolicy<ExecutionSpace>(exec, count(plan.wide_variables), tuning.team_size),
-                         SumWide<Value, MemorySpace>{f, plan.wide_variables});
-  if (count(plan.huge_variables) > 0)
-    Kokkos::parallel_for("hornbill::bp::sum_huge", Kokkos::TeamPolicy<ExecutionSpace>(exec, count(plan.huge_variables), tuning.huge_team_size),
-                         SumWide<Value, MemorySpace>{f, plan.huge_variables});
+  sum_rows<32>(exec, "hornbill::bp::sum_large", SumRows<Value, MemorySpace>{f, plan.large_rows, plan.num_part_sums});
+  if (count(plan.hubs) > 0) {
+    SumHubs<Value, MemorySpace> const kernel{f, plan.hubs};
+    if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes)
+      Kokkos::parallel_for("hornbill::bp::sum_hubs", Kokkos::TeamPolicy<ExecutionSpace>(exec, count(plan.hubs), 1, 32), kernel);
+    else
+      Kokkos::parallel_for("hornbill::bp::sum_hubs", Range(exec, 0, count(plan.hubs)), kernel);
+  }
+  sum_rows<8>(exec, "hornbill::bp::sum_medium", SumRows<Value, MemorySpace>{f, plan.medium_rows, 0});
+  if (count(plan.small_rows) > 0)
+    Kokkos::parallel_for("hornbill::bp::sum_small", Range(exec, 0, count(plan.small_rows)), SumSmall<Value, MemorySpace>{f, plan.small_rows});
   if (f.graph.tables.num_states > 0)
     Kokkos::parallel_for("hornbill::bp::sum_states", Range(exec, 0, f.num_variables()), SumStates<Value, MemorySpace>{f});
 }

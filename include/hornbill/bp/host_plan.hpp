@@ -1,0 +1,44 @@
+/// \file
+/// A schedule laid out on the host.
+#pragma once
+
+#include <vector>
+
+#include <hornbill/bp/schedule.hpp>
+#include <hornbill/bp/tasks.hpp>
+
+namespace hornbill::bp {
+
+/// Ways to run a plan.
+enum class Mode {
+  simultaneous,  ///< all messages at once, then all sums anew
+  batched,       ///< batch after batch: new messages are staged, then committed
+  sequential     ///< update after update, by one thread
+};
+
+/// A schedule laid out, on the host: what Plan is copied from.
+struct HostPlan {
+  Mode mode = Mode::simultaneous;
+  BatchStatistics statistics;
+  double analysis_seconds = 0;  ///< dividing the schedule into batches
+
+  std::vector<Chunk> chunks;          ///< by batch; where lanes are used, there are only lanes
+  std::vector<Lane> lanes;            ///< warp_size of them a warp; by batch
+  std::vector<Chunk> parts;           ///< all chunks of wide factors, factor by factor
+  std::vector<WideTask> wide;         ///< by batch
+  std::vector<TableTask> tables;      ///< by batch
+  std::vector<Index> table_edges;
+  std::vector<Index> edges;           ///< by batch; batched mode, see BatchOffsets::edges
+  std::vector<BatchOffsets> offsets;  ///< [B+1]
+  std::vector<Segment> segments;      ///< batched mode
+  std::vector<Step> sequence;         ///< sequential mode
+  Index num_nodes = 0;                ///< of State::nodes
+  Index most_parts = 0;               ///< of one factor
+
+  std::vector<SmallRow> small_rows;
+  std::vector<Row> medium_rows, large_rows;  ///< large rows begin with the parts of hubs
+  Index num_part_sums = 0;                   ///< of State::part_sums; as many large rows are parts of hubs
+  std::vector<Row> hubs;                     ///< whose first and count range over State::part_sums
+};
+
+}  // namespace hornbill::bp
