@@ -2,7 +2,8 @@
 """Markdown tables of the JSON lines that perf_bp and lbp_table.py write.
 
     perf/tables.py perf/results/FILE.jsonl ...
-    perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     one row a graph, for README
+    perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph, for README
+    perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph, for README
 """
 import json
 import sys
@@ -69,9 +70,32 @@ def summary(files):
         print_table(header, rows)
 
 
+def iterations(files):
+    """The time of one iteration, one row a graph. SEQFIX runs on one CPU thread whatever the backend."""
+    for precision in ("double", "float"):
+        times, edges, batches, columns = {}, {}, {}, {}
+        for file in files:
+            with open(file) as text:
+                for line in map(json.loads, text):
+                    if "error" in line or line["precision"] != precision or (line["backend"], line["schedule"]) == ("openmp", "seqfix"):
+                        continue
+                    column = line["schedule"].upper(), "1 CPU thread" if line["backend"] == "serial" else line["device"]
+                    columns[column] = None
+                    edges[line["graph"]] = line["edges"]
+                    times[line["graph"], column] = line["median_iteration_seconds"]
+                    batches[line["graph"]] = max(batches.get(line["graph"], 0), line["batches"])
+        order = sorted(columns, key=lambda column: column[0])
+        print(f"{precision}:\n")
+        print_table(["graph", "edges", *(", ".join(column) for column in order), "SEQFIX batches"],
+                    [[graph, f"{edges[graph]:,}", *(seconds(times[graph, c]) if (graph, c) in times else "" for c in order), f"{batches[graph]:,}"]
+                     for graph in edges])
+
+
 def main():
     if sys.argv[1:2] == ["--summary"]:
         return summary(sys.argv[2:])
+    if sys.argv[1:2] == ["--iterations"]:
+        return iterations(sys.argv[2:])
     for file in sys.argv[1:]:
         with open(file) as text:
             lines = [json.loads(line) for line in text if line.startswith("{")]
