@@ -143,8 +143,8 @@ TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bit
   std::mt19937 rng(4);
   std::uniform_real_distribution<double> uniform(0, 1);
   int sufficed = 0, did_not = 0;
-  for (int trial = 0; trial < 4000; ++trial) {
-    double const reach = (trial % 4 + 1) / 4.0 * ExtendedRange<Value>::half_log_block;
+  for (int trial = 0; trial < 8000; ++trial) {
+    double const reach = (trial % 4 + 1) / 4.0 * ExtendedRange<Value>::log_plain;
     int const n = static_cast<int>(rng() % 32);
     std::vector<Value> body(n);
     for (auto& l : body) l = static_cast<Value>(reach * (2 * uniform(rng) - (trial % 3 ? 1 : 2)));  // some nearly surely false
@@ -160,7 +160,7 @@ TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bit
       usable = usable && is_ordinary(body[i]);
       tree.odds[1 + i] = E::exp(-body[i]);
     }
-    usable = usable && tree.compose(1 + n) < E::from(too_large<Value>);
+    usable = usable && tree.compose(1 + n) < E::from(ExtendedRange<Value>::plain);
     ++(usable ? sufficed : did_not);
     if (!usable) continue;
     INFO(fmt::format("trial {}, n {}, p1 {}, p2 {}, head {}", trial, n, p1, p2, head));

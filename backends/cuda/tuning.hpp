@@ -10,9 +10,13 @@ template <>
 struct TuningOf<Kokkos::Cuda> {
   static constexpr Tuning value{.lanes = true,
                                 .team_size = 256,
+                                .teams_at_once = 5,
+                                .wide_team_size = 512,
+                                .teams_of_parts = 64,
                                 .stretch_team_size = 512,
                                 .stretch_batch = 2048,
                                 .sequential_below = 0,
+                                .record = true,
                                 .check_every = 10};
 };
 

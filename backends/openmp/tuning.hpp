@@ -10,9 +10,13 @@ template <>
 struct TuningOf<Kokkos::OpenMP> {
   static constexpr Tuning value{.lanes = false,
                                 .team_size = 1,
+                                .teams_at_once = 1,
+                                .wide_team_size = 1,
+                                .teams_of_parts = 64,
                                 .stretch_team_size = 1,
                                 .stretch_batch = 1024,
                                 .sequential_below = 16384,
+                                .record = false,
                                 .check_every = 1};
 };
 

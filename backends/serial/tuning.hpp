@@ -12,9 +12,13 @@ template <>
 struct TuningOf<Kokkos::Serial> {
   static constexpr Tuning value{.lanes = false,
                                 .team_size = 1,
+                                .teams_at_once = 1,
+                                .wide_team_size = 1,
+                                .teams_of_parts = 1,
                                 .stretch_team_size = 1,
                                 .stretch_batch = std::numeric_limits<Offset>::max(),
                                 .sequential_below = std::numeric_limits<Offset>::max(),
+                                .record = false,
                                 .check_every = 1};
 };
 

@@ -81,6 +81,9 @@ class Layouter {
     wide_[factor] = size_of(plan_.wide);
     bp::WideTask task{};
     task.factor = factor;
+    task.first_edge = static_cast<Index>(first_edge(factor));
+    task.degree = static_cast<Index>(degree(factor));
+    task.head_variable = graph_.factor_variables[first_edge(factor)];
     task.disjunction = graph_.factor_type[factor] == FactorType::disjunction;
     task.first_node = plan_.num_nodes;
     task.first_part = size_of(plan_.parts);
@@ -112,7 +115,7 @@ void for_each_run(std::vector<Index> const& factor_of_edge, std::span<Offset con
   }
 }
 
-/// Packs chunks into warps: into each the largest chunk that is left, and what still fits beside it.
+/// Packs narrow factors into warps: into each the largest that is left, and what still fits beside it.
 class LanePacker {
  public:
   LanePacker(HostFactorGraph const& graph, std::vector<bp::Lane>& lanes) : graph_(graph), lanes_(lanes) {}
@@ -137,12 +140,11 @@ class LanePacker {
  private:
   void add(bp::Chunk const& chunk, int levels) {
     using bp::Lane;
-    std::uint32_t const all = Lane::valid | Lane::pack_levels(levels) | (chunk.disjunction ? Lane::disjunction : 0) |
-                              (chunk.ordinary ? Lane::ordinary : 0) | (chunk.node >= 0 ? Lane::wide : 0);
+    std::uint32_t const all = Lane::valid | Lane::pack_levels(levels) | (chunk.disjunction ? Lane::disjunction : 0) | (chunk.ordinary ? Lane::ordinary : 0);
     for (int i = 0; i < chunk.count; ++i) {
       Index const edge = chunk.first_edge + i;
-      std::uint32_t const own = (chunk.wanted >> i & 1u ? Lane::wanted : 0) | (chunk.head && i == 0 ? Lane::head : 0);
-      lanes_.push_back({edge, graph_.factor_variables[edge], chunk.node >= 0 ? chunk.node : chunk.factor, all | own | Lane::pack(i, chunk.count)});
+      std::uint32_t const own = (chunk.wanted >> i & 1u ? Lane::wanted : 0) | (i == 0 ? Lane::head : 0);
+      lanes_.push_back({edge, graph_.factor_variables[edge], chunk.factor, all | own | Lane::pack(i, chunk.count)});
     }
   }
 
@@ -151,35 +153,65 @@ class LanePacker {
   std::array<std::vector<bp::Chunk const*>, chunk_size + 1> of_size_;
 };
 
-/// What is left to commit where lanes commit their own messages: those of tables and to heads of wide factors.
-void add_edges_without_lane(HostFactorGraph const& graph, bp::BatchOffsets const& begin, bp::HostPlan& plan) {
-  for (Index t = begin.wide; t < size_of(plan.wide); ++t)
-    if (plan.wide[t].head_wanted) plan.edges.push_back(static_cast<Index>(graph.factor_offsets[plan.wide[t].factor]));
-  for (Index t = begin.tables; t < size_of(plan.tables); ++t)
-    plan.edges.insert(plan.edges.end(), plan.table_edges.begin() + plan.tables[t].first, plan.table_edges.begin() + plan.tables[t].last);
-}
+/// Tasks of batches, as chunks.
+class BatchLayouter {
+ public:
+  BatchLayouter(HostFactorGraph const& graph, bool lanes, bp::HostPlan& plan)
+      : lanes_(lanes), plan_(plan), factor_of_edge_(factors_of_edges(graph)), layouter_(graph, plan), packer_(graph, plan.lanes) {
+    plan.offsets = {{}};
+  }
+  void add(std::span<Offset const> edges) {
+    auto const first = plan_.offsets.back();
+    for_each_run(factor_of_edge_, edges, [&](Index factor, auto run) { layouter_.add(factor, run); });
+    if (lanes_) {
+      pack_narrow(first);
+      add_edges_without_lane(first);
+    } else {
+      plan_.edges.insert(plan_.edges.end(), edges.begin(), edges.end());
+    }
+    plan_.offsets.push_back({size_of(plan_.wide), size_of(plan_.chunks), size_of(plan_.lanes) / bp::warp_size, size_of(plan_.tables), size_of(plan_.edges)});
+  }
+
+ private:
+  /// Chunks of narrow factors become lanes; those of wide ones stay, and move up.
+  void pack_narrow(bp::BatchOffsets const& first) {
+    auto const begin = plan_.chunks.begin() + first.chunks;
+    auto const narrow = std::stable_partition(begin, plan_.chunks.end(), [](auto const& chunk) { return chunk.node >= 0; });
+    packer_.pack({narrow, plan_.chunks.end()});
+    plan_.chunks.erase(narrow, plan_.chunks.end());
+    Index at = first.chunks;  // in the order of their factors' tasks
+    for (Index w = first.wide; w < size_of(plan_.wide); ++w) {
+      auto& task = plan_.wide[w];
+      Index const count = task.last_chunk - task.first_chunk;
+      task.first_chunk = at;
+      task.last_chunk = at += count;
+    }
+  }
+  /// What is left to commit where lanes commit their own messages.
+  void add_edges_without_lane(bp::BatchOffsets const& first) {
+    auto& edges = plan_.edges;
+    for (Index w = first.wide; w < size_of(plan_.wide); ++w)
+      if (plan_.wide[w].head_wanted) edges.push_back(plan_.wide[w].first_edge);
+    for (Index c = first.chunks; c < size_of(plan_.chunks); ++c)
+      for (Index i = 0; i < plan_.chunks[c].count; ++i)
+        if (plan_.chunks[c].wanted >> i & 1u) edges.push_back(plan_.chunks[c].first_edge + i);
+    for (Index t = first.tables; t < size_of(plan_.tables); ++t)
+      edges.insert(edges.end(), plan_.table_edges.begin() + plan_.tables[t].first, plan_.table_edges.begin() + plan_.tables[t].last);
+  }
+
+  bool lanes_;
+  bp::HostPlan& plan_;
+  std::vector<Index> factor_of_edge_;
+  Layouter layouter_;
+  LanePacker packer_;
+};
 
 }  // namespace
 
 void lay_out_batches(HostFactorGraph const& graph, bp::Batches const& batches, bool lanes, bp::HostPlan& plan) {
-  auto const factor_of_edge = factors_of_edges(graph);
-  Layouter layouter(graph, plan);
-  LanePacker packer(graph, plan.lanes);
-  plan.offsets = {{}};
-  for (Offset b = 0; b < batches.num_batches(); ++b) {
-    auto const begin = plan.offsets.back();
-    auto const edges = std::span(batches.edges).subspan(batches.offsets[b], batches.offsets[b + 1] - batches.offsets[b]);
-    for_each_run(factor_of_edge, edges, [&](Index factor, auto run) { layouter.add(factor, run); });
-    if (lanes) {
-      packer.pack(plan.chunks);
-      plan.chunks.clear();
-      add_edges_without_lane(graph, begin, plan);
-    } else {
-      plan.edges.insert(plan.edges.end(), edges.begin(), edges.end());
-    }
-    Index const chunks = lanes ? size_of(plan.lanes) / bp::warp_size : size_of(plan.chunks);
-    plan.offsets.push_back({size_of(plan.wide), chunks, size_of(plan.tables), size_of(plan.edges)});
-  }
+  BatchLayouter layouter(graph, lanes, plan);
+  for (Offset b = 0; b < batches.num_batches(); ++b)
+    layouter.add(std::span(batches.edges).subspan(batches.offsets[b], batches.offsets[b + 1] - batches.offsets[b]));
 }
 
 void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& order, bp::HostPlan& plan) {

@@ -10,10 +10,14 @@ namespace hornbill::backend {
 struct Tuning {
   bool lanes;               ///< an edge a lane of a warp; otherwise a chunk of edges a thread
   int team_size;            ///< threads of a team in launches for large batches; with lanes, a multiple of a warp
+  int teams_at_once;        ///< of those, on a multiprocessor: registers are shared out by it
+  int wide_team_size;       ///< threads that share a wide factor
+  Index teams_of_parts;     ///< most teams, or threads, that share its chunks
   int stretch_team_size;    ///< threads of the one team that runs a stretch of small batches
   Offset stretch_batch;     ///< largest batch, in edges, that a stretch takes in
   Offset sequential_below;  ///< total orders whose median batch has fewer edges are run in sequence; 0 = never
-  int check_every;          ///< iterations between looks at the residual
+  bool record;              ///< iterations are recorded into a graph, where launches are dear
+  int check_every;          ///< iterations between judgements of the residual
 };
 
 /// Specialised for each enabled backend in backends/<name>/tuning.hpp.

@@ -22,12 +22,12 @@ struct HostPlan {
   BatchStatistics statistics;
   double analysis_seconds = 0;  ///< dividing the schedule into batches
 
-  std::vector<Chunk> chunks;          ///< by batch; where lanes are used, there are only lanes
-  std::vector<Lane> lanes;            ///< warp_size of them a warp; by batch
+  std::vector<Chunk> chunks;          ///< by batch, or in sequence; where batches are lanes, only those of wide factors
+  std::vector<Lane> lanes;            ///< of narrow factors, warp_size of them a warp; by batch
   std::vector<Chunk> parts;           ///< all chunks of wide factors, factor by factor
   std::vector<WideTask> wide;         ///< by batch
   std::vector<TableTask> tables;      ///< by batch
-  std::vector<Index> table_edges;
+  std::vector<Index> table_edges;     ///< whose messages are wanted, table by table
   std::vector<Index> edges;           ///< by batch; batched mode, see BatchOffsets::edges
   std::vector<BatchOffsets> offsets;  ///< [B+1]
   std::vector<Segment> segments;      ///< batched mode

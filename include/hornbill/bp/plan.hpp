@@ -2,6 +2,7 @@
 /// A schedule laid out for the device: made once from structure, shared by any number of runs.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -20,6 +21,7 @@ enum class Execution {
   sequential   ///< one update after another, by one thread; for total orders
 };
 
+/// Choices of how to run a schedule.
 struct PlanOptions {
   Execution execution = Execution::automatic;
 };
@@ -30,6 +32,7 @@ struct Plan {
   template <class T>
   using Array = Kokkos::View<T const*, MemorySpace>;
 
+  std::shared_ptr<void const> id;  ///< of this plan and its copies, and of no other
   Mode mode = Mode::simultaneous;
   BatchStatistics statistics;
   double analysis_seconds = 0;

@@ -26,6 +26,7 @@ constexpr std::string_view to_string(Stop stop) {
   return "";
 }
 
+/// How a run went.
 struct Report {
   Stop stop = Stop::iteration_limit;
   int iterations = 0;          ///< iterations run

@@ -16,6 +16,7 @@
 
 namespace hornbill::bp {
 
+/// When to stop, and how to update.
 struct Options {
   int max_iterations = 1000;
   /// Stop when the largest change of any marginal over an iteration is below this; 0 = never.
@@ -23,8 +24,8 @@ struct Options {
   double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
   double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
   bool warm_start = true; ///< go on from the state's messages, where a run has left any
-  int check_every = 0;    ///< iterations between looks at the residual, which cost a round trip to the host; 0 = the backend's choice
-  /// Called at each look with the iterations run and the residual.
+  int check_every = 0;    ///< iterations between judgements of the residual, at most 64; 0 = the backend's choice
+  /// Called whenever the host looks, after one or several judgements, with the iterations run and the residual.
   std::function<void(int iterations, double residual)> progress = nullptr;
 };
 

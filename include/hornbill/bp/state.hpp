@@ -6,6 +6,7 @@
 
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/detail/bp/accumulator.hpp>
+#include <hornbill/detail/bp/control.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
 #include <hornbill/graph/factor_graph.hpp>
 
@@ -22,12 +23,13 @@ struct State {
   Kokkos::View<detail::Node<Value>*, MemorySpace> nodes;            ///< [num_nodes], of the trees over wide factors
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> part_sums; ///< [num_part_sums], of parts of hubs
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
-  Kokkos::View<Index, MemorySpace> contradiction;                   ///< lowest contradicted variable, or the largest Index
-  Kokkos::View<Value*, MemorySpace> residuals;                      ///< of the iterations since the host last looked
+  Kokkos::View<Value*, MemorySpace> largest_changes;                ///< of beliefs, by those who formed them
+  Kokkos::View<detail::Control<Value>, MemorySpace> control;
   bool cold = true;      ///< no run has ended in usable messages yet
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
+  detail::Recording recording;  ///< where the backend records iterations
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.
@@ -36,6 +38,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
                                      Plan<MemorySpace> const& plan);
 
 /// Bytes that graph, evidence, plan and state take on the device, before any of them is made.   \units bytes
+/// Not counted: a backend's own, such as the few kilobytes of each launch that it records.
 template <class Value>
 std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan);
 

@@ -19,7 +19,7 @@ namespace hornbill::bp {
 inline constexpr Index chunk_size = 32;
 /// Incoming messages of a variable that a SmallRow names itself, that a quarter of a warp sums, and that a warp does; a variable
 /// with more is a hub, divided into rows of that length. On a CPU each row is one thread's.
-inline constexpr Index small_row = 3, medium_row = 32, row_length = 1024;
+inline constexpr Index small_row = 3, medium_row = 32, row_length = 256;
 
 /// Consecutive edges of one Horn factor, of which some messages are wanted.
 struct Chunk {
@@ -35,10 +35,11 @@ struct Chunk {
 
 /// What ties the chunks of a wide factor together.
 struct WideTask {
-  Index factor;
+  Index factor, first_edge, degree;
+  Index head_variable;
   Index first_node;              ///< of State::nodes; first the chunks, in order, then the levels above
   Index first_part, last_part;   ///< all its chunks, among Plan::parts
-  Index first_chunk, last_chunk; ///< those with messages wanted, among Plan::chunks; sequential runs only
+  Index first_chunk, last_chunk; ///< those with messages to the body wanted, among Plan::chunks
   std::uint8_t disjunction;      ///< OR
   std::uint8_t head_wanted;      ///< the message to the head is
 };
@@ -49,25 +50,24 @@ struct TableTask {
   Index first, last;           ///< into Plan::table_edges
 };
 
-/// One edge of a chunk, as a lane of a GPU's warp sees it. Chunks are packed into warps of lanes; none straddles two.
+/// One edge of a narrow factor, as a lane of a GPU's warp sees it. Factors are packed into warps of lanes; none straddles two.
 inline constexpr int warp_size = 32;
 struct alignas(16) Lane {
   Index edge;
   Index variable;
-  Index reference;             ///< narrow factors: the factor; wide ones: the chunk's node
+  Index factor;
   std::uint32_t bits;          ///< see below; a lane without work has its warp's levels alone
 
-  static constexpr std::uint32_t valid = 1u << 31, wanted = 1u << 30, disjunction = 1u << 29, head = 1u << 28, wide = 1u << 27,
-                                 ordinary = 1u << 26;
+  static constexpr std::uint32_t valid = 1u << 31, wanted = 1u << 30, disjunction = 1u << 29, head = 1u << 28, ordinary = 1u << 27;
   KOKKOS_FUNCTION bool is(std::uint32_t flag) const { return (bits & flag) != 0; }
   /// Place in the chunk, edges of the chunk, and levels of the tallest tree in the lane's warp.
   KOKKOS_FUNCTION int position() const { return static_cast<int>(bits & 31u); }
   KOKKOS_FUNCTION int count() const { return static_cast<int>(bits >> 5 & 63u); }
   KOKKOS_FUNCTION int levels() const { return static_cast<int>(bits >> 11 & 7u); }
-  static constexpr std::uint32_t pack(int position, int count) {
+  KOKKOS_FUNCTION static constexpr std::uint32_t pack(int position, int count) {
     return static_cast<std::uint32_t>(position) | static_cast<std::uint32_t>(count) << 5;
   }
-  static constexpr std::uint32_t pack_levels(int levels) { return static_cast<std::uint32_t>(levels) << 11; }
+  KOKKOS_FUNCTION static constexpr std::uint32_t pack_levels(int levels) { return static_cast<std::uint32_t>(levels) << 11; }
 };
 
 /// A variable of few neighbours and its edges; -1 where it has fewer.
@@ -83,9 +83,10 @@ struct Row {
 };
 
 /// Where the tasks of a batch begin.
-struct alignas(16) BatchOffsets {
+struct BatchOffsets {
   Index wide = 0;
-  Index chunks = 0;  ///< where lanes are used, in warps of them
+  Index chunks = 0;  ///< of all factors; where lanes are used, of wide ones
+  Index warps = 0;   ///< of lanes
   Index tables = 0;
   Index edges = 0;   ///< messages to commit; where lanes are used, those that no lane commits
 };

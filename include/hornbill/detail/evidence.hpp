@@ -19,7 +19,7 @@ struct ScatterEvidence {
   Kokkos::View<Index const*, MemorySpace> slots;   // [n]
   Kokkos::View<Term const*, MemorySpace> changed;  // [n]
   Kokkos::View<Term*, MemorySpace> terms;          // [slots], out
-  KOKKOS_FUNCTION void operator()(Index i) const { terms(slots(i)) = changed(i); }
+  KOKKOS_FUNCTION void operator()(Index i) const { store(terms(slots(i)), changed(i)); }
 };
 
 }  // namespace hornbill::detail

@@ -61,6 +61,17 @@ struct alignas(16) Accumulator<float> {
   std::int32_t plus = 0, minus = 0;
 };
 
+/// Writes a sum to memory. nvcc 13 copies an aggregate with padding a byte at a time, so it is told how.
+KOKKOS_INLINE_FUNCTION void store(Accumulator<double>& to, Accumulator<double> const& sum) {
+  KOKKOS_IF_ON_DEVICE((auto* const halves = reinterpret_cast<double2*>(&to); halves[0] = double2{sum.high, sum.low};
+                       halves[1] = double2{__hiloint2double(sum.minus, sum.plus), 0};))
+  KOKKOS_IF_ON_HOST((to = sum;))
+}
+KOKKOS_INLINE_FUNCTION void store(Accumulator<float>& to, Accumulator<float> const& sum) {
+  KOKKOS_IF_ON_DEVICE((*reinterpret_cast<double2*>(&to) = double2{sum.high, __hiloint2double(sum.minus, sum.plus)};))
+  KOKKOS_IF_ON_HOST((to = sum;))
+}
+
 KOKKOS_INLINE_FUNCTION void add_finite(Accumulator<double>& sum, GridTerm<double> t) { sum.high += t.high; sum.low += t.low; }
 KOKKOS_INLINE_FUNCTION void add_finite(Accumulator<float>& sum, GridTerm<float> t) { sum.high += t.high; }
 KOKKOS_INLINE_FUNCTION double finite_part(Accumulator<double> const& sum) { return sum.high + sum.low; }

@@ -1,6 +1,8 @@
 // Many small batches, or a whole sequential iteration, in one kernel.
 #pragma once
 
+#include <type_traits>
+
 #include <hornbill/detail/bp/factor_kernels.hpp>
 #include <hornbill/detail/bp/variable_kernels.hpp>
 
@@ -32,12 +34,13 @@ struct RunStretch {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (fields.stopped()) return;
     for (Index batch = first; batch < last; ++batch) {
       bp::BatchOffsets const begin = tasks.offsets(batch), end = tasks.offsets(batch + 1);
-      TotalOfParts<Value, MemorySpace> const totals{fields, tasks.wide, tasks.parts, 0, 1};
+      WideParts<Write::stage, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
       for (Index w = begin.wide; w < end.wide; ++w)
         Kokkos::parallel_for(Kokkos::TeamThreadRange(member, tasks.wide(w).first_part, tasks.wide(w).last_part),
-                             [&](Index part) { totals.one_thread(part); });
+                             [&](Index part) { factors.total(part); });
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.wide, end.wide),
                            [&](Index w) { update_wide<Write::stage>(OneThread{}, fields, tasks.wide(w)); });
@@ -53,7 +56,8 @@ struct RunStretch {
 };
 
 /// The same where an edge is a lane. What a batch costs is the time from one barrier to the next, so a warp's first new
-/// messages wait in registers, and the lanes of the next batch, which nothing changes, are loaded ahead.
+/// messages wait in registers, and the lanes of the next batch and where those after it begin, which nothing changes, are loaded
+/// ahead.
 template <class Value, class MemorySpace>
 struct RunStretchLanes {
   Fields<Value, MemorySpace> fields;
@@ -62,15 +66,18 @@ struct RunStretchLanes {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (fields.stopped()) return;
     for_each_lane(member, [&](int id) {
-      bp::BatchOffsets begin = tasks.offsets(first), end = tasks.offsets(first + 1);
-      bp::Lane lane = load(begin.chunks + member.team_rank(), end, id);
+      auto offsets = [&](Index batch) { return tasks.offsets(Kokkos::min(batch, last)); };
+      bp::BatchOffsets begin = offsets(first), end = offsets(first + 1), next_end = offsets(first + 2);
+      bp::Lane lane = load(begin.warps + member.team_rank(), end, id);
       for (Index batch = first; batch < last; ++batch) {
-        bp::BatchOffsets const next_end = batch + 1 < last ? tasks.offsets(batch + 2) : end;
-        bp::Lane const next = load(end.chunks + member.team_rank(), next_end, id);
+        bp::BatchOffsets const after_next = offsets(batch + 3);
+        bp::Lane const next = load(end.warps + member.team_rank(), next_end, id);
         run_batch(member, begin, end, lane, id);
         begin = end;
         end = next_end;
+        next_end = after_next;
         lane = next;
       }
     });
@@ -78,50 +85,48 @@ struct RunStretchLanes {
 
  private:
   KOKKOS_FUNCTION bp::Lane load(Index warp, bp::BatchOffsets const& end, int id) const {
-    return warp < end.chunks ? tasks.lanes(Offset{warp} * bp::warp_size + id) : bp::Lane{0, 0, 0, 0};
+    return warp < end.warps ? tasks.lanes(Offset{warp} * bp::warp_size + id) : bp::Lane{0, 0, 0, 0};
   }
 
   /// All lanes of the team come here together, so that warps meet at its barriers.
   template <class Member>
   KOKKOS_FUNCTION void run_batch(Member const& member, bp::BatchOffsets const& begin, bp::BatchOffsets const& end, bp::Lane const& lane,
                                  int id) const {
-    if (begin.wide != end.wide) tie_wide(member, begin, end);
-    Index const warp = begin.chunks + member.team_rank(), warps = member.team_size();
+    if (begin.wide != end.wide) stage_wide(member, begin, end);
+    Index const warp = begin.warps + member.team_rank(), warps = member.team_size();
     Value before = 0, after = 0;
-    if (warp < end.chunks) {
-      LaneUpdate<Value, MemorySpace> update(fields, lane, id);
-      update.read_head();
-      before = update.before;
-      after = fields.damped(before, update.message());
+    if (warp < end.warps) {
+      NarrowLane<Value, MemorySpace> const narrow(fields, lane, id);
+      before = narrow.in.before;
+      after = fields.damped(before, narrow.message(fields));
     }
-    for (Index w = warp + warps; w < end.chunks; w += warps) {
+    for (Index w = warp + warps; w < end.warps; w += warps) {
       bp::Lane const further = load(w, end, id);
-      LaneUpdate<Value, MemorySpace> update(fields, further, id);
-      update.read_head();
-      Value const computed = update.message();
-      if (further.is(bp::Lane::wanted)) fields.pending(further.edge) = fields.damped(update.before, computed);
+      NarrowLane<Value, MemorySpace> const narrow(fields, further, id);
+      Value const computed = narrow.message(fields);
+      if (further.is(bp::Lane::wanted)) fields.pending(further.edge) = fields.damped(narrow.in.before, computed);
     }
     for (Index t = begin.tables + member.team_rank() * bp::warp_size + id; t < end.tables; t += warps * bp::warp_size)
       update_table<Write::stage>(fields, tasks.tables(t).factor, tasks.table_edges, tasks.tables(t).first, tasks.tables(t).last);
     member.team_barrier();
 
     if (lane.is(bp::Lane::wanted)) commit_message(fields, lane.edge, lane.variable, before, after);
-    for (Index w = warp + warps; w < end.chunks; w += warps) commit_lane(fields, load(w, end, id));
+    for (Index w = warp + warps; w < end.warps; w += warps) commit_lane(fields, load(w, end, id));
     for (Index i = begin.edges + member.team_rank() * bp::warp_size + id; i < end.edges; i += warps * bp::warp_size)
       commit_pending(fields, tasks.edges(i));
     member.team_barrier();
   }
 
   template <class Member>
-  KOKKOS_FUNCTION void tie_wide(Member const& member, bp::BatchOffsets const& begin, bp::BatchOffsets const& end) const {
-    TotalOfParts<Value, MemorySpace> const totals{fields, tasks.wide, tasks.parts, 0, 1};
+  KOKKOS_FUNCTION void stage_wide(Member const& member, bp::BatchOffsets const& begin, bp::BatchOffsets const& end) const {
+    WideParts<Write::stage, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+    Index const rank = member.team_rank(), warps = member.team_size();
     for (Index w = begin.wide; w < end.wide; ++w)
-      for (Index part = tasks.wide(w).first_part + member.team_rank(); part < tasks.wide(w).last_part; part += member.team_size())
-        totals.one_warp(member, part);
+      for (Index part = tasks.wide(w).first_part + rank; part < tasks.wide(w).last_part; part += warps) factors.total(member, part);
     member.team_barrier();
-    for (Index w = begin.wide + member.team_rank(); w < end.wide; w += member.team_size())
-      update_wide<Write::stage>(Warps<Member>{member, false}, fields, tasks.wide(w));
+    for (Index w = begin.wide + rank; w < end.wide; w += warps) update_wide<Write::stage>(Warps<Member>{member, false}, fields, tasks.wide(w));
     member.team_barrier();
+    for (Index chunk = begin.chunks + rank; chunk < end.chunks; chunk += warps) factors.put_messages(member, chunk);
   }
 };
 
@@ -133,6 +138,7 @@ struct RunSequence {
   Kokkos::View<bp::Step const*, MemorySpace> steps;
 
   KOKKOS_FUNCTION void operator()(Index) const {
+    if (fields.stopped()) return;
     for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) {
       bp::Step const step = steps(i);
       if (step.kind == bp::Step::Kind::chunk) {
@@ -151,49 +157,96 @@ struct RunSequence {
     ChunkUpdate<Value, MemorySpace>(fields, tasks.chunks(i)).template put_messages<Write::commit>();
   }
   KOKKOS_FUNCTION void wide(bp::WideTask const& task) const {
-    TotalOfParts<Value, MemorySpace> const totals{fields, tasks.wide, tasks.parts, 0, 1};
-    for (Index part = task.first_part; part < task.last_part; ++part) totals.one_thread(part);
+    WideParts<Write::commit, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+    for (Index part = task.first_part; part < task.last_part; ++part) factors.total(part);
     update_wide<Write::commit>(OneThread{}, fields, task);
     for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) update_chunk(chunk);
   }
 };
 
-template <class ExecutionSpace, class Value, class MemorySpace>
-void run_stretch(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+/// The same by the lanes of one warp.
+template <class Value, class MemorySpace>
+struct RunSequenceLanes {
+  Fields<Value, MemorySpace> fields;
+  Tasks<MemorySpace> tasks;
+  Kokkos::View<bp::Step const*, MemorySpace> steps;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (fields.stopped()) return;
+    for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) {
+      bp::Step const step = steps(i);
+      if (step.kind == bp::Step::Kind::chunk) narrow(member, tasks.chunks(step.task));
+      else if (step.kind == bp::Step::Kind::wide) wide(member, tasks.wide(step.task));
+      else Kokkos::single(Kokkos::PerThread(member), [&] { table(tasks.tables(step.task)); });
+    }
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FUNCTION void narrow(Member const& member, bp::Chunk const& chunk) const {
+    for_each_lane(member, [&](int id) {
+      bp::Lane const lane = lane_of(fields, chunk, id);
+      NarrowLane<Value, MemorySpace> const narrow(fields, lane, id);
+      Value const computed = narrow.message(fields);
+      if (lane.is(bp::Lane::wanted)) put_message<Write::commit>(fields, lane.edge, lane.variable, narrow.in.before, computed);
+    });
+  }
+  template <class Member>
+  KOKKOS_FUNCTION void wide(Member const& member, bp::WideTask const& task) const {
+    WideParts<Write::commit, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+    for (Index part = task.first_part; part < task.last_part; ++part) factors.total(member, part);
+    update_wide<Write::commit>(Warps<Member>{member, false}, fields, task);
+    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) factors.put_messages(member, chunk);
+  }
+  KOKKOS_FUNCTION void table(bp::TableTask const& table) const {
+    update_table<Write::commit>(fields, table.factor, tasks.table_edges, table.first, table.last);
+  }
+};
+
+template <class Launcher, class Value, class MemorySpace>
+void run_stretch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
                  bp::Segment const& segment) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   using Stretch = std::conditional_t<tuning.lanes, RunStretchLanes<Value, MemorySpace>, RunStretch<Value, MemorySpace>>;
   constexpr int lanes = tuning.lanes ? bp::warp_size : 1;
-  Kokkos::parallel_for("hornbill::bp::run_stretch",
-                       BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size / lanes, lanes),
+  launcher.parallel_for("hornbill::bp::run_stretch",
+                       BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(launcher.exec, 1, tuning.stretch_team_size / lanes, lanes),
                        Stretch{fields, Tasks<MemorySpace>(plan), static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
 }
 
 /// One large batch: its messages, then their commits.
-template <class ExecutionSpace, class Value, class MemorySpace>
-void run_large_batch(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
-  launch_batch<Write::stage>(exec, fields, plan, batch);
+template <class Launcher, class Value, class MemorySpace>
+void run_large_batch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  launch_batch<Write::stage>(launcher, fields, plan, batch);
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  if (backend::TuningOf<ExecutionSpace>::value.lanes && begin.chunks != end.chunks)
-    Kokkos::parallel_for("hornbill::bp::commit_lanes", Range<ExecutionSpace>(exec, begin.chunks * bp::warp_size, end.chunks * bp::warp_size),
+  if (backend::TuningOf<ExecutionSpace>::value.lanes && begin.warps != end.warps)
+    launcher.parallel_for("hornbill::bp::commit_lanes", Range<ExecutionSpace>(launcher.exec, begin.warps * bp::warp_size, end.warps * bp::warp_size),
                          CommitLanes<Value, MemorySpace>{fields, plan.lanes});
   if (begin.edges != end.edges)
-    Kokkos::parallel_for("hornbill::bp::commit_pending", Range<ExecutionSpace>(exec, begin.edges, end.edges),
+    launcher.parallel_for("hornbill::bp::commit_pending", Range<ExecutionSpace>(launcher.exec, begin.edges, end.edges),
                          CommitPending<Value, MemorySpace>{fields, plan.edges});
 }
 
-template <class ExecutionSpace, class Value, class MemorySpace>
-void run_batches(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
+template <class Launcher, class Value, class MemorySpace>
+void run_batches(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
   for (auto const& segment : plan.segments) {
-    if (segment.mode == bp::Segment::Mode::stretch) run_stretch(exec, fields, plan, segment);
-    else run_large_batch(exec, fields, plan, segment.first);
+    if (segment.mode == bp::Segment::Mode::stretch) run_stretch(launcher, fields, plan, segment);
+    else run_large_batch(launcher, fields, plan, segment.first);
   }
 }
 
-template <class ExecutionSpace, class Value, class MemorySpace>
-void run_sequence(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
-  Kokkos::parallel_for("hornbill::bp::run_sequence", Range<ExecutionSpace>(exec, 0, 1),
-                       RunSequence<Value, MemorySpace>{fields, Tasks<MemorySpace>(plan), plan.sequence});
+template <class Launcher, class Value, class MemorySpace>
+void run_sequence(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes)
+    launcher.parallel_for("hornbill::bp::run_sequence", BoundedTeams<ExecutionSpace, bp::warp_size>(launcher.exec, 1, 1, bp::warp_size),
+                          RunSequenceLanes<Value, MemorySpace>{fields, Tasks<MemorySpace>(plan), plan.sequence});
+  else
+    launcher.parallel_for("hornbill::bp::run_sequence", Range<ExecutionSpace>(launcher.exec, 0, 1),
+                          RunSequence<Value, MemorySpace>{fields, Tasks<MemorySpace>(plan), plan.sequence});
 }
 
 }  // namespace hornbill::detail

@@ -74,7 +74,8 @@ class ChunkUpdate {
     BlockTree<Number> tree;
     fill(tree);
     auto const outside = number_of<Number>(node.outside);
-    if (!suffices(odds_against_both(tree.compose(chunk_.count), outside))) return false;
+    Number const total = tree.compose(chunk_.count);
+    if (!suffices(total) || !suffices(odds_against_both(total, outside))) return false;  // infinity times zero is no number
     put_body<write>(tree, outside, weights_of<Number>(node.head));
     return true;
   }

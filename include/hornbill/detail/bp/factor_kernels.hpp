@@ -1,42 +1,34 @@
 // Kernels that compute factor-to-variable messages of one large batch.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include <hornbill/detail/bp/chunk_update.hpp>
 #include <hornbill/detail/bp/lane_update.hpp>
+#include <hornbill/detail/bp/policies.hpp>
 #include <hornbill/detail/bp/table_update.hpp>
 #include <hornbill/detail/bp/wide_update.hpp>
 
 namespace hornbill::detail {
 
-/// Teams of at most `largest` threads. Said at compile time, because registers are shared out by it: a kernel compiled
-/// without knowing may need more of them than a large team has.
-template <class ExecutionSpace, int largest>
-using BoundedTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<largest, 1>>;
-template <class ExecutionSpace>
-using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-
-/// Calls function(lane) in each lane of the calling warp.
-template <class Member, class Function>
-KOKKOS_INLINE_FUNCTION void for_each_lane(Member const& member, Function const& function) {
-  Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, bp::warp_size), function);
-}
-
 /// Messages of chunks, one thread a chunk.   Source: design.md section 2.
-/// Traffic (double) of an AND of n variables: 24 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum (a
+/// Traffic (double) of an AND of n variables: 20 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum (a
 /// gather), 8 B message read and 8 B written.
 template <Write write, class Value, class MemorySpace>
 struct FactorToVariable {
   Fields<Value, MemorySpace> fields;
   Kokkos::View<bp::Chunk const*, MemorySpace> chunks;
   KOKKOS_FUNCTION void operator()(Index i) const {
+    if (fields.stopped()) return;
     ChunkUpdate<Value, MemorySpace>(fields, chunks(i)).template put_messages<write>();
   }
 };
 
-/// The same an edge a lane.
+/// The same of narrow factors, an edge a lane.
 /// Traffic (double) for each edge: 16 B lane, 32 B sum (a gather), 8 B message read and 8 B written; 32 B parameters a factor.
 template <Write write, class Value, class MemorySpace>
-struct FactorToVariableLanes {
+struct NarrowToVariable {
   Fields<Value, MemorySpace> fields;
   Kokkos::View<bp::Lane const*, MemorySpace> lanes;
   Index first, last;  // warps
@@ -45,12 +37,44 @@ struct FactorToVariableLanes {
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     Index const warp = first + static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
     if (warp >= last) return;
+    bool const stopped = fields.stopped();  // asked ahead of the long way to the first write, to wait for both at once
     for_each_lane(member, [&](int id) {
       bp::Lane const lane = lanes(Offset{warp} * bp::warp_size + id);
-      LaneUpdate<Value, MemorySpace> update(fields, lane, id);
-      update.read_head();
-      Value const computed = update.message();
-      if (lane.is(bp::Lane::wanted)) put_message<write>(fields, lane.edge, lane.variable, update.before, computed);
+      NarrowLane<Value, MemorySpace> const narrow(fields, lane, id);
+      Value const computed = narrow.message(fields);
+      if (lane.is(bp::Lane::wanted) && !stopped) put_message<write>(fields, lane.edge, lane.variable, narrow.in.before, computed);
+    });
+  }
+};
+
+/// The parts and chunks of wide factors: totals going up, messages to the body coming down.
+template <Write write, class Value, class MemorySpace>
+struct WideParts {
+  Fields<Value, MemorySpace> fields;
+  Kokkos::View<bp::WideTask const*, MemorySpace> wide;
+  Kokkos::View<bp::Chunk const*, MemorySpace> parts, chunks;
+
+  /// By one thread.
+  KOKKOS_FUNCTION void total(Index part) const {
+    store(fields.nodes(parts(part).node).total, ChunkUpdate<Value, MemorySpace>(fields, parts(part)).total());
+  }
+  /// By the calling warp.
+  template <class Member>
+  KOKKOS_FUNCTION void total(Member const& member, Index part) const {
+    bp::Chunk const chunk = parts(part);
+    for_each_lane(member, [&](int id) {
+      auto const total = WideLane<Value, MemorySpace>(fields, chunk, id).total();
+      if (id == 0) store(fields.nodes(chunk.node).total, total);
+    });
+  }
+  template <class Member>
+  KOKKOS_FUNCTION void put_messages(Member const& member, Index at) const {
+    bp::Chunk const chunk = chunks(at);
+    for_each_lane(member, [&](int id) {
+      Node<Value> const node = fields.nodes(chunk.node);
+      WideLane<Value, MemorySpace> const lane(fields, chunk, id);
+      Value const computed = lane.message(node);
+      if (lane.in.lane.is(bp::Lane::wanted)) put_message<write>(fields, lane.in.lane.edge, lane.in.lane.variable, lane.in.before, computed);
     });
   }
 };
@@ -58,43 +82,22 @@ struct FactorToVariableLanes {
 /// Totals of the parts of wide factors: `teams` teams, or threads, share the parts of each.
 template <class Value, class MemorySpace>
 struct TotalOfParts {
-  Fields<Value, MemorySpace> fields;
-  Kokkos::View<bp::WideTask const*, MemorySpace> wide;
-  Kokkos::View<bp::Chunk const*, MemorySpace> parts;
+  WideParts<Write::replace, Value, MemorySpace> factors;
   Index first, teams;
 
   KOKKOS_FUNCTION void operator()(Index i) const {
-    bp::WideTask const task = wide(first + i / teams);
-    for (Index part = task.first_part + i % teams; part < task.last_part; part += teams) one_thread(part);
+    if (factors.fields.stopped()) return;
+    bp::WideTask const task = factors.wide(first + i / teams);
+    for (Index part = task.first_part + i % teams; part < task.last_part; part += teams) factors.total(part);
   }
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (factors.fields.stopped()) return;
     auto const i = static_cast<Index>(member.league_rank());
-    bp::WideTask const task = wide(first + i / teams);
+    bp::WideTask const task = factors.wide(first + i / teams);
     Index const size = member.team_size();
-    for (Index part = task.first_part + i % teams * size + member.team_rank(); part < task.last_part; part += teams * size) one_warp(member, part);
-  }
-
-  KOKKOS_FUNCTION void one_thread(Index part) const {
-    fields.nodes(parts(part).node).total = ChunkUpdate<Value, MemorySpace>(fields, parts(part)).total();
-  }
-  template <class Member>
-  KOKKOS_FUNCTION void one_warp(Member const& member, Index part) const {
-    bp::Chunk const chunk = parts(part);
-    for_each_lane(member, [&](int id) {
-      auto const total = LaneUpdate<Value, MemorySpace>(fields, lane_of(chunk, id), id).total();
-      if (id == 0) fields.nodes(chunk.node).total = total;
-    });
-  }
-
- private:
-  KOKKOS_FUNCTION bp::Lane lane_of(bp::Chunk const& chunk, int id) const {
-    using bp::Lane;
-    if (id >= chunk.count) return {0, 0, 0, Lane::pack_levels(LaneTree<Value>::most_levels)};
-    Index const edge = chunk.first_edge + id;
-    return {edge, fields.graph.factor_variables(edge), chunk.node,
-            Lane::valid | Lane::wide | (chunk.head && id == 0 ? Lane::head : 0u) | (chunk.disjunction ? Lane::disjunction : 0u) |
-                (chunk.ordinary ? Lane::ordinary : 0u) | Lane::pack(id, chunk.count) | Lane::pack_levels(LaneTree<Value>::most_levels)};
+    for (Index part = task.first_part + i % teams * size + member.team_rank(); part < task.last_part; part += teams * size)
+      factors.total(member, part);
   }
 };
 
@@ -105,10 +108,94 @@ struct TieParts {
   Kokkos::View<bp::WideTask const*, MemorySpace> wide;
   Index first;
 
-  KOKKOS_FUNCTION void operator()(Index i) const { update_wide<write>(OneThread{}, fields, wide(first + i)); }
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    if (!fields.stopped()) update_wide<write>(OneThread{}, fields, wide(first + i));
+  }
+  /// From level 1 up, where there is one: what is below is BlocksOfParts'.
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    update_wide<write>(Warps<Member>{member, true}, fields, wide(first + static_cast<Index>(member.league_rank())));
+    if (fields.stopped()) return;
+    bp::WideTask const task = wide(first + static_cast<Index>(member.league_rank()));
+    update_wide<write>(Warps<Member>{member, true}, fields, task, task.degree > bp::chunk_size * bp::chunk_size ? 1 : 0);
+  }
+};
+
+/// Between parts and level 1 of wide factors' trees, a warp a block: totals on the way up, all else on the way down.
+template <bool up, class Value, class MemorySpace>
+struct BlocksOfParts {
+  Fields<Value, MemorySpace> fields;
+  Kokkos::View<bp::WideTask const*, MemorySpace> wide;
+  Index first, teams;  // so many teams share the blocks of a factor
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (fields.stopped()) return;
+    auto const i = static_cast<Index>(member.league_rank());
+    bp::WideTask const task = wide(first + i / teams);
+    NodeLevels const levels(task.first_node, task.degree);
+    if (levels.levels < 2) return;
+    Warps<Member> const warp{member, false};
+    for (Index b = i % teams * member.team_size() + member.team_rank(); b < levels.count[1]; b += teams * member.team_size()) {
+      if constexpr (up) total_of_block(warp, fields, levels, 0, b);
+      else spread_to_chunks(warp, fields, levels, b);
+    }
+  }
+};
+
+/// Messages of chunks of wide factors, a warp a chunk.
+template <Write write, class Value, class MemorySpace>
+struct WideToVariable {
+  WideParts<write, Value, MemorySpace> factors;
+  Index first, last;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    Index const chunk = first + static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
+    if (chunk < last && !factors.fields.stopped()) factors.put_messages(member, chunk);
+  }
+};
+
+/// Wide factors of at most warp_size parts, each from one end to the other by a team that has a warp for each part.
+template <Write write, class Value, class MemorySpace>
+struct WholeWideFactors {
+  WideParts<write, Value, MemorySpace> factors;
+  Index first;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    auto const& f = factors.fields;
+    if (f.stopped()) return;
+    bp::WideTask const task = factors.wide(first + static_cast<Index>(member.league_rank()));
+    Index const rank = member.team_rank(), parts = task.last_part - task.first_part;
+    for_each_lane(member, [&](int id) {
+      bp::Chunk part = factors.parts(rank < parts ? task.first_part + rank : task.first_part);
+      if (rank >= parts) part.count = 0;
+      Value const head_before = f.messages(task.first_edge), head_says = f.variable_to_factor(task.head_variable, head_before);
+      WideLane<Value, MemorySpace> const lane(f, part, id);
+      auto const total = lane.total();
+      if (id == 0 && rank < parts) store(f.nodes(part.node).total, total);
+      member.team_barrier();
+
+      using Node = detail::Node<Value>;
+      auto const walked = Warps<Member>::walk(f.nodes, task.first_node, parts, id, Extended<Value>::zero());
+      auto const p = f.graph.parameters(task.factor);
+      auto const head = head_weights(p, Extended<Value>::exp(task.disjunction ? -head_says : head_says));
+      Value const computed = lane.message(Node{walked.total, from_lane(walked.outside, rank), head});
+      if (rank < parts && wanted(task, part.node, id) >> id & 1u) put_message<write>(f, lane.in.lane.edge, lane.in.lane.variable, lane.in.before, computed);
+      if (rank == 0 && id == 0 && task.head_wanted) {
+        Value const oriented = message(form_to_head<Extended<Value>>(p), walked.total);
+        put_message<write>(f, task.first_edge, task.head_variable, head_before, task.disjunction ? -oriented : oriented);
+      }
+    });
+  }
+
+ private:
+  /// Which messages of a part are wanted; the task's chunks are those of which some are.
+  KOKKOS_FUNCTION std::uint32_t wanted(bp::WideTask const& task, Index node, int id) const {
+    std::uint32_t mask = 0;
+    if (Index const at = task.first_chunk + id; at < task.last_chunk && factors.chunks(at).node == node) mask = factors.chunks(at).wanted;
+    for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) mask |= from_lane_beside(mask, distance);
+    return mask;
   }
 };
 
@@ -118,53 +205,92 @@ struct TableToVariable {
   Fields<Value, MemorySpace> fields;
   Kokkos::View<bp::TableTask const*, MemorySpace> tables;
   Kokkos::View<Index const*, MemorySpace> edges;
-  KOKKOS_FUNCTION void operator()(Index i) const { update_table<write>(fields, tables(i).factor, edges, tables(i).first, tables(i).last); }
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    if (!fields.stopped()) update_table<write>(fields, tables(i).factor, edges, tables(i).first, tables(i).last);
+  }
 };
 
-/// What ties the chunks of wide factors [first, last) together, before their messages.
-template <Write write, class ExecutionSpace, class Value, class MemorySpace>
-void launch_wide(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Index first,
-                 Index last) {
-  if (first == last) return;
+/// Wide factors of a batch, an edge a lane.
+template <Write write, class Launcher, class Value, class MemorySpace>
+void launch_wide_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+                       bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
-  using Totals = TotalOfParts<Value, MemorySpace>;
-  using Tie = TieParts<write, Value, MemorySpace>;
-  Index const most_teams = 64;
-  if constexpr (tuning.lanes) {
-    constexpr int warps = tuning.team_size / bp::warp_size;
-    using Teams = BoundedTeams<ExecutionSpace, tuning.team_size>;
-    Index const teams = std::min<Index>(most_teams, (plan.most_parts + warps - 1) / warps);
-    Kokkos::parallel_for("hornbill::bp::total_of_parts", Teams(exec, (last - first) * teams, warps, bp::warp_size),
-                         Totals{fields, plan.wide, plan.parts, first, teams});
-    Kokkos::parallel_for("hornbill::bp::tie_parts", Teams(exec, last - first, warps, bp::warp_size), Tie{fields, plan.wide, first});
-  } else {
-    Index const teams = std::min(most_teams, plan.most_parts);
-    Kokkos::parallel_for("hornbill::bp::total_of_parts", Range<ExecutionSpace>(exec, 0, (last - first) * teams),
-                         Totals{fields, plan.wide, plan.parts, first, teams});
-    Kokkos::parallel_for("hornbill::bp::tie_parts", Range<ExecutionSpace>(exec, 0, last - first), Tie{fields, plan.wide, first});
+  using Teams = BoundedTeams<ExecutionSpace, tuning.wide_team_size>;
+  constexpr int warps = tuning.wide_team_size / bp::warp_size, whole_team = bp::warp_size * bp::warp_size;
+  WideParts<write, Value, MemorySpace> const factors{fields, plan.wide, plan.parts, plan.chunks};
+  Index const count = end.wide - begin.wide;
+  if (plan.most_parts <= bp::warp_size) {
+    launcher.parallel_for("hornbill::bp::wide_to_variable", BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, bp::warp_size, bp::warp_size),
+                          WholeWideFactors<write, Value, MemorySpace>{factors, begin.wide});
+    return;
   }
+  Index const teams = std::min<Index>(tuning.teams_of_parts, (plan.most_parts + warps - 1) / warps), chunks = end.chunks - begin.chunks;
+  launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * teams, warps, bp::warp_size),
+                        TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, teams});
+  Index const blocks = (plan.most_parts + bp::chunk_size - 1) / bp::chunk_size, teams_of_blocks = std::min<Index>(tuning.teams_of_parts, (blocks + warps - 1) / warps);
+  launcher.parallel_for("hornbill::bp::blocks_of_parts", Teams(launcher.exec, count * teams_of_blocks, warps, bp::warp_size),
+                        BlocksOfParts<true, Value, MemorySpace>{fields, plan.wide, begin.wide, teams_of_blocks});
+  launcher.parallel_for("hornbill::bp::tie_parts", Teams(launcher.exec, count, warps, bp::warp_size),
+                        TieParts<write, Value, MemorySpace>{fields, plan.wide, begin.wide});
+  launcher.parallel_for("hornbill::bp::blocks_of_parts", Teams(launcher.exec, count * teams_of_blocks, warps, bp::warp_size),
+                        BlocksOfParts<false, Value, MemorySpace>{fields, plan.wide, begin.wide, teams_of_blocks});
+  if (chunks > 0)
+    launcher.parallel_for("hornbill::bp::wide_to_variable", Teams(launcher.exec, (chunks + warps - 1) / warps, warps, bp::warp_size),
+                          WideToVariable<write, Value, MemorySpace>{factors, begin.chunks, end.chunks});
+}
+
+/// Narrow factors of a batch, an edge a lane.
+template <Write write, class Launcher, class Value, class MemorySpace>
+void launch_narrow_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+                         bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  constexpr int warps = tuning.team_size / bp::warp_size;
+  using Teams = BoundedTeams<ExecutionSpace, tuning.team_size, tuning.teams_at_once>;
+  launcher.parallel_for("hornbill::bp::narrow_to_variable", Teams(launcher.exec, (end.warps - begin.warps + warps - 1) / warps, warps, bp::warp_size),
+                        NarrowToVariable<write, Value, MemorySpace>{fields, plan.lanes, begin.warps, end.warps});
+}
+
+/// Horn factors of a batch, an edge a lane.
+template <Write write, class Launcher, class Value, class MemorySpace>
+void launch_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+                  bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+  auto narrow = [&](auto& to) { launch_narrow_lanes<write>(to, fields, plan, begin, end); };
+  auto wide = [&](auto& to) { launch_wide_lanes<write>(to, fields, plan, begin, end); };
+  bool const has_narrow = begin.warps != end.warps, has_wide = begin.wide != end.wide;
+  if (has_narrow && has_wide) launcher.together(wide, narrow);
+  else if (has_narrow) narrow(launcher);
+  else if (has_wide) wide(launcher);
+}
+
+/// Horn factors of a batch, a chunk a thread.
+template <Write write, class Launcher, class Value, class MemorySpace>
+void launch_chunks(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+                   bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  if (begin.wide != end.wide) {
+    Index const threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
+    launcher.parallel_for("hornbill::bp::total_of_parts", Range<ExecutionSpace>(launcher.exec, 0, (end.wide - begin.wide) * threads),
+                          TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, threads});
+    launcher.parallel_for("hornbill::bp::tie_parts", Range<ExecutionSpace>(launcher.exec, 0, end.wide - begin.wide),
+                          TieParts<write, Value, MemorySpace>{fields, plan.wide, begin.wide});
+  }
+  if (begin.chunks != end.chunks)
+    launcher.parallel_for("hornbill::bp::factor_to_variable", Range<ExecutionSpace>(launcher.exec, begin.chunks, end.chunks),
+                          FactorToVariable<write, Value, MemorySpace>{fields, plan.chunks});
 }
 
 /// All messages of one batch.
-template <Write write, class ExecutionSpace, class Value, class MemorySpace>
-void launch_batch(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
-  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+template <Write write, class Launcher, class Value, class MemorySpace>
+void launch_batch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  launch_wide<write>(exec, fields, plan, begin.wide, end.wide);
-  if (begin.chunks != end.chunks) {
-    if constexpr (tuning.lanes) {
-      constexpr int warps = tuning.team_size / bp::warp_size;
-      Kokkos::parallel_for("hornbill::bp::factor_to_variable",
-                           BoundedTeams<ExecutionSpace, tuning.team_size>(exec, (end.chunks - begin.chunks + warps - 1) / warps, warps, bp::warp_size),
-                           FactorToVariableLanes<write, Value, MemorySpace>{fields, plan.lanes, begin.chunks, end.chunks});
-    } else {
-      Kokkos::parallel_for("hornbill::bp::factor_to_variable", Range<ExecutionSpace>(exec, begin.chunks, end.chunks),
-                           FactorToVariable<write, Value, MemorySpace>{fields, plan.chunks});
-    }
-  }
+  if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes) launch_lanes<write>(launcher, fields, plan, begin, end);
+  else launch_chunks<write>(launcher, fields, plan, begin, end);
   if (begin.tables != end.tables)
-    Kokkos::parallel_for("hornbill::bp::table_to_variable", Range<ExecutionSpace>(exec, begin.tables, end.tables),
-                         TableToVariable<write, Value, MemorySpace>{fields, plan.tables, plan.table_edges});
+    launcher.parallel_for("hornbill::bp::table_to_variable", Range<ExecutionSpace>(launcher.exec, begin.tables, end.tables),
+                          TableToVariable<write, Value, MemorySpace>{fields, plan.tables, plan.table_edges});
 }
 
 }  // namespace hornbill::detail

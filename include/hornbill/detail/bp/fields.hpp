@@ -19,7 +19,7 @@ struct Fields {
   Kokkos::View<Node<Value>*, MemorySpace> nodes;
   Kokkos::View<Accumulator<Value>*, MemorySpace> part_sums;
   Kokkos::View<Extended<Value>*, MemorySpace> weights, table_sums;
-  Kokkos::View<Index, MemorySpace> contradiction;
+  Kokkos::View<Control<Value>, MemorySpace> control;
   Value damping = 0;
 
   KOKKOS_FUNCTION bool is_binary(Index variable) const {
@@ -30,15 +30,21 @@ struct Fields {
 
   /// Variable-to-factor message of an edge to a binary variable, as log-odds: the sum of all that the variable receives,
   /// without `message`, what this factor sent. A contradiction is reported here because later messages may hide it.
-  KOKKOS_FUNCTION Value variable_to_factor(Index variable, Value message) const {
-    Accumulator<Value> const sum = sums(variable);
+  KOKKOS_FUNCTION Value variable_to_factor(Index variable, Accumulator<Value> const& sum, Value message) const {
     if (sum.plus > 0 && sum.minus > 0) report_contradiction(variable);
     return log_odds_without(sum, message);
+  }
+  KOKKOS_FUNCTION Value variable_to_factor(Index variable, Value message) const {
+    Accumulator<Value> const sum = sums(variable);
+    return variable_to_factor(variable, sum, message);
   }
   KOKKOS_FUNCTION Value variable_to_factor(Index edge) const {
     return variable_to_factor(graph.factor_variables(edge), messages(edge));
   }
-  KOKKOS_FUNCTION void report_contradiction(Index variable) const { Kokkos::atomic_min(&contradiction(), variable); }
+  KOKKOS_FUNCTION void report_contradiction(Index variable) const { Kokkos::atomic_min(&control().contradiction, variable); }
+
+  /// Whether the run has ended: what was submitted ahead then changes nothing.
+  KOKKOS_FUNCTION bool stopped() const { return control().stopped != 0; }
 
   /// What becomes of a newly computed message.   Geometric damping, as libDAI's. Certainty is not damped: it would never
   /// be reached.

@@ -14,14 +14,13 @@
 // which are design.md section 2 divided by Q and by P(head = 0).
 //
 // Everything is written for two kinds of numbers: Extended, which never leaves its range, and the machine's own. Where inputs
-// and results stay within the middle block of Extended, both give the same bits (tests/test_bp_arithmetic.cpp), so which of
-// them computed a message cannot be told from it: `ordinary` below says when the machine's own numbers will do.
+// and results are ordinary, both give the same bits (tests/test_bp_arithmetic.cpp), so which of them computed a message cannot
+// be told from it.
 #pragma once
 
 #include <type_traits>
 
 #include <hornbill/detail/bp/extended.hpp>
-#include <hornbill/types.hpp>
 
 namespace hornbill::detail {
 
@@ -42,19 +41,17 @@ inline bool are_ordinary(double p1, double p2) {
   auto ordinary = [](double p) { return p == 0 || p >= 0x1p-40; };
   return ordinary(p1) && ordinary(1 - p1) && ordinary(p2) && ordinary(1 - p2);
 }
-/// exp(l) is in the middle block.
+/// exp(l) is so near the middle that plain arithmetic can go on from it. With odds between 1/plain and plain (2^480 in double, 2^55 in
+/// float) and parameters that are 0 or at least 2^-40, no sum, product or quotient of a message leaves the range of Value.
 template <class Value>
 KOKKOS_INLINE_FUNCTION bool is_ordinary(Value l) {
-  return Kokkos::abs(l) < ExtendedRange<Value>::half_log_block;
+  return Kokkos::abs(l) < ExtendedRange<Value>::log_plain;
 }
-/// Odds against bodies from which plain numbers could overflow.
-template <class Value>
-inline constexpr Value too_large = sizeof(Value) == 8 ? Value(0x1p400) : Value(0x1p50);
 
 /// Whether numbers of a kind can go on from odds against a whole body.
 template <class Value>
 KOKKOS_INLINE_FUNCTION bool suffices(Value total) {
-  return total < too_large<Value>;
+  return total < ExtendedRange<Value>::plain;
 }
 template <class Value>
 KOKKOS_INLINE_FUNCTION bool suffices(Extended<Value>) {
@@ -72,10 +69,10 @@ KOKKOS_INLINE_FUNCTION Number number_exp(Value l) {
   if constexpr (std::is_same_v<Number, Value>) return Kokkos::exp(l);
   else return Number::exp(l);
 }
-/// From Extended; to plain numbers only from the middle block.
+/// From Extended; to plain numbers only what is ordinary.
 template <class Number, class Value>
 KOKKOS_INLINE_FUNCTION Number number_of(Extended<Value> x) {
-  if constexpr (std::is_same_v<Number, Value>) return x.m;
+  if constexpr (std::is_same_v<Number, Value>) return x.plain();
   else return x;
 }
 /// Odds against both of two independent conditions, from the odds against each. Symmetric to the last bit; 0 is neutral.
@@ -134,8 +131,8 @@ KOKKOS_INLINE_FUNCTION Value message(OddsForm<Extended<Value>> const& form, Exte
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value message(OddsForm<Value> const& form, Value against) {
   Value const m1 = form.a + against * form.b, m0 = form.c + against * form.d;
-  if (m0 == 0) return Kokkos::Experimental::infinity_v<Value>;  // m1 is not 0 too: see are_ordinary()
-  return Extended<Value>::from(m1 / m0).log();
+  if (m0 == 0) return m1 == 0 ? Value(0) : Kokkos::Experimental::infinity_v<Value>;  // 0 : 0 is reported elsewhere
+  return m1 == 0 ? -Kokkos::Experimental::infinity_v<Value> : Kokkos::log(m1 / m0);
 }
 
 }  // namespace hornbill::detail

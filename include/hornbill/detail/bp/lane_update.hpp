@@ -1,6 +1,8 @@
 // Messages out of chunks of Horn factors, an edge a lane of a warp. The bits are those of chunk_update.hpp.
 #pragma once
 
+#include <cstdint>
+
 #include <hornbill/detail/bp/fields.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
 #include <hornbill/detail/bp/warp.hpp>
@@ -34,52 +36,27 @@ struct LaneTree {
   }
 };
 
-/// One lane's view of its chunk.
+/// An edge, the sum of its variable and what the factor hears of it.
 template <class Value, class MemorySpace>
-struct LaneUpdate {
-  using E = Extended<Value>;
-  Fields<Value, MemorySpace> const& f;
+struct LaneInput {
   bp::Lane lane;
   int id;  // of the lane in its warp
-  Value exponent = 0, before = 0;
-  HornParameters<Value> p{};
-  Node<Value> node{};
+  Value before = 0, exponent = 0;
   bool ordinary = true;
 
-  KOKKOS_FUNCTION LaneUpdate(Fields<Value, MemorySpace> const& fields, bp::Lane const& l, int lane_id) : f(fields), lane(l), id(lane_id) {
+  KOKKOS_FUNCTION LaneInput(bp::Lane const& l, int lane_id) : lane(l), id(lane_id) {}
+
+  /// Reads message and sum, and what read_more() reads, before the first use of any, to wait for all together.
+  template <class ReadMore>
+  KOKKOS_FUNCTION void read(Fields<Value, MemorySpace> const& f, ReadMore const& read_more) {
     if (!lane.is(bp::Lane::valid)) return;
     before = f.messages(lane.edge);
-    Value const log_odds = f.variable_to_factor(lane.variable, before);
+    Accumulator<Value> const sum = f.sums(lane.variable);
+    read_more();
+    Value const log_odds = f.variable_to_factor(lane.variable, sum, before);
     exponent = lane.is(bp::Lane::head) != lane.is(bp::Lane::disjunction) ? log_odds : -log_odds;
     ordinary = is_ordinary(exponent) && lane.is(bp::Lane::ordinary);
   }
-  /// What messages depend on beside the members.
-  KOKKOS_FUNCTION void read_head() {
-    if (!lane.is(bp::Lane::valid)) return;
-    if (lane.is(bp::Lane::wide)) {
-      node = f.nodes(lane.reference);
-      ordinary = ordinary && node.outside.is_ordinary() && node.head.c1.is_ordinary() && node.head.c2.is_ordinary();
-    } else if (lane.is(bp::Lane::head)) {
-      p = f.graph.parameters(lane.reference);
-    }
-  }
-  /// Odds against the chunk's members.
-  KOKKOS_FUNCTION E total() const {
-    if (all_lanes(ordinary)) {
-      Value const plain = tree(odds<Value>()).total;
-      if (all_lanes(suffices(plain))) return E::from(plain);
-    }
-    return tree(odds<E>()).total;
-  }
-
-  /// The message along the lane's edge.
-  KOKKOS_FUNCTION Value message() const {
-    Value oriented = 0;
-    if (!(all_lanes(ordinary) && message_in<Value>(oriented))) message_in<E>(oriented);
-    return lane.is(bp::Lane::disjunction) ? -oriented : oriented;
-  }
-
- private:
   /// Odds against the member; of the head, its own.
   template <class Number>
   KOKKOS_FUNCTION Number odds() const {
@@ -89,22 +66,100 @@ struct LaneUpdate {
   KOKKOS_FUNCTION LaneTree<Number> tree(Number odds) const {
     return {lane.is(bp::Lane::head) ? Number{} : odds, lane.position(), lane.count(), id - lane.position(), lane.levels()};
   }
+  KOKKOS_FUNCTION Value orient(Value message) const { return lane.is(bp::Lane::disjunction) ? -message : message; }
+};
+
+/// Messages of narrow factors.
+template <class Value, class MemorySpace>
+struct NarrowLane {
+  using E = Extended<Value>;
+  LaneInput<Value, MemorySpace> in;
+  HornParameters<Value> p{};  // read by the head's lane
+
+  KOKKOS_FUNCTION NarrowLane(Fields<Value, MemorySpace> const& f, bp::Lane const& lane, int id) : in(lane, id) {
+    in.read(f, [&] { read_parameters(f); });
+  }
+  KOKKOS_FUNCTION Value message(Fields<Value, MemorySpace> const& f) const {
+    Value oriented = 0;
+    if (!(all_lanes(in.ordinary) && message_in<Value>(oriented))) oriented = message_out_of_range(f, in.lane, in.id, in.exponent);
+    return in.orient(oriented);
+  }
+
+ private:
+  KOKKOS_FUNCTION NarrowLane(bp::Lane const& lane, int id) : in(lane, id) {}
+  KOKKOS_FUNCTION void read_parameters(Fields<Value, MemorySpace> const& f) {
+    if (in.lane.is(bp::Lane::head)) p = f.graph.parameters(in.lane.factor);
+  }
   /// False for all lanes if numbers of that kind do not suffice for one.
   template <class Number>
   KOKKOS_FUNCTION bool message_in(Value& oriented) const {
-    bool const wide = lane.is(bp::Lane::wide), head = lane.is(bp::Lane::head);
-    Number const odds = this->template odds<Number>();
-    auto const tree = this->tree(odds);
-    Number const outside = number_of<Number>(node.outside);
-    if (!all_lanes(suffices(wide ? odds_against_both(tree.total, outside) : tree.total))) return false;
+    bool const head = in.lane.is(bp::Lane::head);
+    Number const odds = in.template odds<Number>();
+    auto const tree = in.tree(odds);
+    if (!all_lanes(suffices(tree.total))) return false;
     HeadWeights<Number> weights{};
-    if (head && !wide) weights = head_weights(p, odds);
-    int const base = (id - lane.position()) & (bp::warp_size - 1);
+    if (head) weights = head_weights(p, odds);
+    int const base = (in.id - in.lane.position()) & (bp::warp_size - 1);
     weights = {from_lane(weights.c1, base), from_lane(weights.c2, base)};
-    if (wide) weights = weights_of<Number>(node.head);
-    if (!lane.is(bp::Lane::wanted)) return true;
     OddsForm<Number> const form = head ? form_to_head<Number>(p) : form_to_body(weights);
-    oriented = detail::message(form, head ? tree.total : tree.leave_one_out(outside, lane.levels()));
+    Number const against = head ? tree.total : tree.leave_one_out(Number{}, in.lane.levels());
+    if (in.lane.is(bp::Lane::wanted)) oriented = detail::message(form, against);
+    return true;
+  }
+  /// A function of its own, with what it needs read again: its registers are many, and it is seldom called.
+  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(Fields<Value, MemorySpace> const& f, bp::Lane lane, int id, Value exponent) {
+    NarrowLane narrow(lane, id);
+    narrow.in.exponent = exponent;
+    if (lane.is(bp::Lane::valid)) narrow.read_parameters(f);
+    Value oriented = 0;
+    narrow.template message_in<E>(oriented);
+    return oriented;
+  }
+};
+
+/// A chunk's edges as lanes of a warp that it has for itself.
+template <class Value, class MemorySpace>
+KOKKOS_FUNCTION bp::Lane lane_of(Fields<Value, MemorySpace> const& f, bp::Chunk const& chunk, int id) {
+  using bp::Lane;
+  std::uint32_t const levels = Lane::pack_levels(LaneTree<Value>::most_levels);
+  if (id >= chunk.count) return {0, 0, 0, levels};
+  Index const edge = chunk.first_edge + id;
+  return {edge, f.graph.factor_variables(edge), chunk.factor,
+          Lane::valid | (chunk.wanted >> id & 1u ? Lane::wanted : 0u) | (chunk.head && id == 0 ? Lane::head : 0u) |
+              (chunk.disjunction ? Lane::disjunction : 0u) | (chunk.ordinary ? Lane::ordinary : 0u) | Lane::pack(id, chunk.count) | levels};
+}
+
+/// Totals and messages of a chunk of a wide factor, which has the warp for itself.
+template <class Value, class MemorySpace>
+struct WideLane {
+  using E = Extended<Value>;
+  LaneInput<Value, MemorySpace> in;
+
+  KOKKOS_FUNCTION WideLane(Fields<Value, MemorySpace> const& f, bp::Chunk const& chunk, int id) : in(lane_of(f, chunk, id), id) {
+    in.read(f, [] {});
+  }
+  /// Odds against the chunk's members.
+  KOKKOS_FUNCTION E total() const {
+    if (all_lanes(in.ordinary)) {
+      Value const plain = in.tree(in.template odds<Value>()).total;
+      if (all_lanes(suffices(plain))) return E::from(plain);
+    }
+    return in.tree(in.template odds<E>()).total;
+  }
+  KOKKOS_FUNCTION Value message(Node<Value> const& node) const {
+    bool const ordinary = in.ordinary && node.outside.is_ordinary() && node.head.c1.is_ordinary() && node.head.c2.is_ordinary();
+    Value oriented = 0;
+    if (!(all_lanes(ordinary) && message_in<Value>(node, oriented))) message_in<E>(node, oriented);
+    return in.orient(oriented);
+  }
+
+ private:
+  template <class Number>
+  KOKKOS_FUNCTION bool message_in(Node<Value> const& node, Value& oriented) const {
+    auto const outside = number_of<Number>(node.outside);
+    auto const tree = in.tree(in.template odds<Number>());
+    if (!all_lanes(suffices(tree.total) && suffices(odds_against_both(tree.total, outside)))) return false;
+    oriented = detail::message(form_to_body(weights_of<Number>(node.head)), tree.leave_one_out(outside, in.lane.levels()));
     return true;
   }
 };

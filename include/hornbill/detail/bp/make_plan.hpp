@@ -1,7 +1,10 @@
 // make_plan(): tasks to the device, and the choice between ways to run them.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/detail/bp/task_layout.hpp>
@@ -49,6 +52,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   auto copy = [&]<class T>(std::vector<T> const& from, Kokkos::View<T const*, MemorySpace>& to, char const* name) {
     to = detail::to_view<T, MemorySpace>(exec, std::string("hornbill::plan::") + name, from);
   };
+  plan.id = std::make_shared<char>();
   plan.mode = host.mode;
   plan.statistics = host.statistics;
   plan.analysis_seconds = host.analysis_seconds;

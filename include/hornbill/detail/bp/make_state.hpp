@@ -1,12 +1,20 @@
 // make_state() and the memory it takes.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
 #include <hornbill/bp/state.hpp>
 
-namespace hornbill::bp {
+namespace hornbill::detail {
 
-/// Residuals kept on the device between two looks of the host.
-inline constexpr int residual_window = 64;
+/// Warps that form beliefs, each of as many variables as it must.
+inline constexpr std::size_t most_belief_warps = 4096;
+
+}  // namespace hornbill::detail
+
+namespace hornbill::bp {
 
 template <class Value, class ExecutionSpace, class MemorySpace>
 State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
@@ -24,8 +32,8 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.part_sums, "part_sums", plan.num_part_sums);
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
-  make(state.residuals, "residuals", residual_window);
-  state.contradiction = Kokkos::View<Index, MemorySpace>(view_alloc(exec, "hornbill::bp::contradiction"));
+  state.control = Kokkos::View<detail::Control<Value>, MemorySpace>(view_alloc(exec, "hornbill::bp::control"));
+  make(state.largest_changes, "largest_changes", backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1);
   return state;
 }
 
@@ -49,7 +57,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
                                   plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
-  return structure + state + tasks + tables;
+  return structure + state + tasks + tables + sizeof(Value) * detail::most_belief_warps;
 }
 
 }  // namespace hornbill::bp

@@ -57,6 +57,12 @@ struct Node {
   HeadWeights<Extended<Value>> head; ///< of the factor; only at the nodes of chunks
 };
 
+template <class Value>
+KOKKOS_INLINE_FUNCTION void store(HeadWeights<Extended<Value>>& to, HeadWeights<Extended<Value>> const& weights) {
+  store(to.c1, weights.c1);
+  store(to.c2, weights.c2);
+}
+
 /// Nodes of a wide factor's tree: level 0 are its chunks, each level above has a node for a block of chunk_size.
 struct NodeLevels {
   static constexpr int most = 6;  // 32^7 > 2^31

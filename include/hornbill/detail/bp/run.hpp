@@ -5,21 +5,31 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <hornbill/bp/run.hpp>
 #include <hornbill/detail/bp/batch_kernels.hpp>
+#include <hornbill/detail/bp/launcher.hpp>
 #include <hornbill/detail/copy.hpp>
 
 namespace hornbill::detail {
+
+/// Between two looks of the host: work for at least so long, of at most so many submissions.
+inline constexpr double shortest_look = 2e-3;  ///< \units seconds
+inline constexpr int most_submitted = 64;
+/// Iterations of one recording: its nodes take memory.
+inline constexpr int most_recorded = 64;
 
 template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& graph,
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
                                      bp::State<Value, MemorySpace> const& s, double damping = 0) {
-  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.contradiction,
+  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control,
           static_cast<Value>(damping)};
 }
 
@@ -33,62 +43,117 @@ inline void validate(bp::Options const& options) {
   require(std::isgreaterequal(options.time_limit, 0), "the time limit must be a number of at least 0 seconds");
 }
 
-/// Beliefs from sums; the largest change goes to entry `at` of `residuals`.
-template <class ExecutionSpace, class Value, class MemorySpace>
-void form_beliefs(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, Kokkos::View<Value*, MemorySpace> const& residuals,
-                  int at) {
-  Kokkos::View<Value, MemorySpace> const residual = Kokkos::subview(residuals, at);
-  Kokkos::parallel_reduce("hornbill::bp::beliefs", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, f.num_variables()),
-                          Beliefs<Value, MemorySpace>{f}, Kokkos::Max<Value, MemorySpace>(residual));
+/// What the largest change of the last iteration means, by one team; `iterations` have been run since it was last called.
+template <class Value, class MemorySpace>
+struct Judge {
+  Kokkos::View<Control<Value>, MemorySpace> control;
+  Kokkos::View<Value*, MemorySpace> largest_changes;
+  int iterations;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    Value largest = 0;
+    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, static_cast<Index>(largest_changes.extent(0))),
+                            [&](Index i, Value& l) { l = Kokkos::fmax(l, largest_changes(i)); }, Kokkos::Max<Value>(largest));
+    Kokkos::single(Kokkos::PerTeam(member), [&] { judge(largest); });
+  }
+
+ private:
+  KOKKOS_FUNCTION void judge(Value largest) const {
+    Control<Value>& c = control();
+    if (c.stopped) return;
+    c.iterations += iterations;
+    if (iterations > 0) c.residual = Kokkos::fmax(Value(0), largest);  // -infinity where there are no variables
+    bool const contradicted = c.contradiction != Kokkos::Experimental::finite_max_v<Index>;
+    c.stopped = contradicted || (iterations > 0 && static_cast<double>(c.residual) < c.tolerance);
+  }
+};
+
+template <class Launcher, class Value, class MemorySpace>
+void judge(Launcher& launcher, bp::State<Value, MemorySpace> const& state, int iterations) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  constexpr int size = backend::TuningOf<ExecutionSpace>::value.stretch_team_size;
+  launcher.parallel_for("hornbill::bp::judge", BoundedTeams<ExecutionSpace, size>(launcher.exec, 1, size),
+                        Judge<Value, MemorySpace>{state.control, state.largest_changes, iterations});
 }
 
 /// Prepares messages, sums and beliefs for a run.
 template <class ExecutionSpace, class Value, class MemorySpace>
 void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-           bp::State<Value, MemorySpace>& state, bool warm, int withdrawals) {
+           bp::State<Value, MemorySpace>& state, bool warm, int withdrawals, double tolerance) {
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
     Kokkos::deep_copy(exec, state.messages, Value(0));
   else if (state.withdrawals != withdrawals || state.evidence.data() != f.evidence.data())
-    Kokkos::parallel_for("hornbill::bp::forget_certainty",
-                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(state.messages.extent(0))),
+    Kokkos::parallel_for("hornbill::bp::forget_certainty", Range<ExecutionSpace>(exec, 0, static_cast<Index>(state.messages.extent(0))),
                          ForgetCertainty<Value, MemorySpace>{state.messages});
   state.withdrawals = withdrawals;
   state.evidence = f.evidence;  // kept alive, so that no other evidence can have its address
-  Kokkos::deep_copy(exec, state.contradiction, std::numeric_limits<Index>::max());
-  form_sums(exec, f, plan);
-  form_beliefs(exec, f, state.residuals, 0);
+  Control<Value> control;
+  control.tolerance = tolerance;
+  Kokkos::deep_copy(exec, state.control, control);
+  Immediate<ExecutionSpace> launcher{exec};
+  form_sums(launcher, f, plan);
+  form_beliefs(launcher, f, state.largest_changes);
+  judge(launcher, state, 0);
 }
 
-template <class ExecutionSpace, class Value, class MemorySpace>
-void iterate(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
+template <class Launcher, class Value, class MemorySpace>
+void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
   using bp::Mode;
   switch (plan.mode) {
     case Mode::simultaneous:
-      launch_batch<Write::replace>(exec, f, plan, 0);
-      form_sums(exec, f, plan);
+      launch_batch<Write::replace>(launcher, f, plan, 0);
+      form_sums(launcher, f, plan);
       break;
-    case Mode::batched: run_batches(exec, f, plan); break;
-    case Mode::sequential: run_sequence(exec, f, plan); break;
+    case Mode::batched: run_batches(launcher, f, plan); break;
+    case Mode::sequential: run_sequence(launcher, f, plan); break;
   }
 }
 
-/// What the host sees when it looks.
-struct Look {
-  double residual = 0;
-  bool converged = false;
-  Index contradiction = -1;
-};
+/// Iterations of which the last is judged.
+template <class Launcher, class Value, class MemorySpace>
+void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
+                       bp::State<Value, MemorySpace> const& state, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    iterate(launcher, f, plan);
+    if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
+  }
+  judge(launcher, state, iterations);
+}
 
 template <class ExecutionSpace, class Value, class MemorySpace>
-Look look(ExecutionSpace const& exec, bp::State<Value, MemorySpace> const& state, int window, double tolerance) {
-  Value residual = 0;
-  Index contradiction = 0;
-  if (window > 0) Kokkos::deep_copy(exec, residual, Kokkos::subview(state.residuals, window - 1));
-  Kokkos::deep_copy(exec, contradiction, state.contradiction);
+void run_once(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
+              bp::State<Value, MemorySpace> const& state, int iterations) {
+  Immediate<ExecutionSpace> launcher{exec};
+  iterate_and_judge(launcher, f, plan, state, iterations);
+}
+
+/// Iterations as often as asked for, recorded where the backend gains by it.
+template <class ExecutionSpace, class Value, class MemorySpace>
+void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
+            bp::State<Value, MemorySpace>& state, int iterations, int times) {
+  if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
+    using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
+    auto& recording = state.recording;
+    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), static_cast<double>(f.damping), iterations};
+    if (!recording.graph || !(recording.key == key)) {
+      Graph graph = recorded(exec, [&](auto recorder) { iterate_and_judge(recorder, f, plan, state, iterations); });
+      recording = {std::make_shared<Graph>(std::move(graph)), plan.id, key};
+    }
+    for (int i = 0; i < times; ++i) static_cast<Graph const*>(recording.graph.get())->submit(exec);
+  } else {
+    for (int i = 0; i < times; ++i) run_once(exec, f, plan, state, iterations);
+  }
+}
+
+/// How the run stands. Waits for `exec`.
+template <class ExecutionSpace, class Value, class MemorySpace>
+Control<Value> look(ExecutionSpace const& exec, bp::State<Value, MemorySpace> const& state) {
+  Control<Value> control;
+  Kokkos::deep_copy(exec, control, state.control);
   exec.fence("hornbill: the host looks at the residual");
-  return {static_cast<double>(residual), window > 0 && static_cast<double>(residual) < tolerance,
-          contradiction == std::numeric_limits<Index>::max() ? -1 : contradiction};
+  return control;
 }
 
 }  // namespace hornbill::detail
@@ -103,28 +168,31 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
   auto const fields = detail::fields_of(graph, evidence.terms(), state, options.damping);
-  int const check_every = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
+  int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
+  int const check_every = std::min(wanted, detail::most_recorded);
 
-  detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals());
-  Report report;
-  auto now = detail::look(exec, state, 0, options.tolerance);
-  while (now.contradiction < 0 && !now.converged && report.iterations < options.max_iterations && seconds() < options.time_limit) {
-    int const window = std::min({check_every, residual_window, options.max_iterations - report.iterations});
-    for (int i = 0; i < window; ++i) {
-      detail::iterate(exec, fields, plan);
-      if (i + 2 >= window) detail::form_beliefs(exec, fields, state.residuals, i);  // the last one's change needs the one before
-    }
-    report.iterations += window;
-    now = detail::look(exec, state, window, options.tolerance);
-    if (options.progress) options.progress(report.iterations, now.residual);
+  detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options.tolerance);
+  auto now = detail::look(exec, state);
+  int times = 1;  // of check_every iterations between two looks; grows while looks cost more than they tell
+  while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
+    int const left = options.max_iterations - now.iterations;
+    double const before = seconds();
+    if (left < check_every) detail::run_once(exec, fields, plan, state, left);
+    else detail::run_often(exec, fields, plan, state, check_every, std::min(times, left / check_every));
+    now = detail::look(exec, state);
+    if (seconds() - before < detail::shortest_look) times = std::min(2 * times, detail::most_submitted);
+    if (options.progress) options.progress(now.iterations, static_cast<double>(now.residual));
   }
-  report.residual = std::max(0.0, now.residual);  // -infinity where there are no variables
-  report.contradiction = now.contradiction;
-  report.stop = now.contradiction >= 0                            ? Stop::contradiction
-                : now.converged                                   ? Stop::converged
-                : report.iterations >= options.max_iterations     ? Stop::iteration_limit
-                                                                  : Stop::time_limit;
-  state.cold = report.stop == Stop::contradiction;
+  Report report;
+  report.iterations = now.iterations;
+  report.residual = static_cast<double>(now.residual);
+  bool const contradicted = now.contradiction != std::numeric_limits<Index>::max();
+  if (contradicted) report.contradiction = now.contradiction;
+  report.stop = contradicted                                ? Stop::contradiction
+                : now.stopped                               ? Stop::converged
+                : now.iterations >= options.max_iterations  ? Stop::iteration_limit
+                                                            : Stop::time_limit;
+  state.cold = contradicted;
   report.elapsed_seconds = seconds();
   return report;
 }

@@ -1,4 +1,4 @@
-// Updates out of a table: the fifth factor-to-variable kernel. Work is the table's size times its arity for each message.
+// Updates out of a table, beside Horn factors the other kind of factor. Work is the table's size times its arity for each message.
 #pragma once
 
 #include <hornbill/detail/bp/fields.hpp>
@@ -22,11 +22,11 @@ struct TableUpdate {
       Index const v = f.graph.factor_variables(e), w = tables.weight_offsets(e);
       if (f.is_binary(v)) {
         Value const l = f.variable_to_factor(e);
-        f.weights(w) = l > 0 ? E::exp(-l) : E::from(1);
-        f.weights(w + 1) = l > 0 ? E::from(1) : E::exp(l);
+        store(f.weights(w), l > 0 ? E::exp(-l) : E::from(1));
+        store(f.weights(w + 1), l > 0 ? E::from(1) : E::exp(l));
       } else {
         for (Index s = 0; s < tables.cardinality(v); ++s)
-          f.weights(w + s) = E::exp(log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s))));
+          store(f.weights(w + s), E::exp(log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s)))));
       }
     }
   }
@@ -35,7 +35,7 @@ struct TableUpdate {
   KOKKOS_FUNCTION void sum_out(Index factor, Index edge) const {
     auto const& tables = f.graph.tables;
     Index const row = tables.weight_offsets(edge);
-    for (Index s = row; s < tables.weight_offsets(edge + 1); ++s) f.table_sums(s) = E::zero();
+    for (Index s = row; s < tables.weight_offsets(edge + 1); ++s) store(f.table_sums(s), E::zero());
     for (Index t = tables.offsets(factor); t < tables.offsets(factor + 1); ++t) {
       E product = E::from(tables.values(t));
       Index rest = t - tables.offsets(factor), state = 0;
@@ -45,7 +45,7 @@ struct TableUpdate {
         if (e == edge) state = s;
         else product = product * f.weights(w + s);
       }
-      f.table_sums(row + state) = f.table_sums(row + state) + product;
+      store(f.table_sums(row + state), f.table_sums(row + state) + product);
     }
   }
 

@@ -1,99 +1,146 @@
 // Kernels on the side of the variables: sums of incoming messages, beliefs, and bringing sums up to date.
 #pragma once
 
-#include <hornbill/detail/bp/fields.hpp>
+#include <algorithm>
 
-// Accumulators are reduced by teams as any number is.
-template <class Value>
-struct Kokkos::reduction_identity<hornbill::detail::Accumulator<Value>> {
-  KOKKOS_FUNCTION static hornbill::detail::Accumulator<Value> sum() { return {}; }
-};
+#include <hornbill/detail/bp/fields.hpp>
+#include <hornbill/detail/bp/policies.hpp>
+#include <hornbill/detail/bp/warp.hpp>
 
 namespace hornbill::detail {
 
-template <class Value>
-KOKKOS_INLINE_FUNCTION Accumulator<Value>& operator+=(Accumulator<Value>& a, Accumulator<Value> const& b) {
-  add_sum(a, b);
-  return a;
-}
+/// The rows of a plan, as kernels see them.
+template <class MemorySpace>
+struct Rows {
+  Kokkos::View<bp::SmallRow const*, MemorySpace> small;
+  Kokkos::View<bp::Row const*, MemorySpace> medium, large, hubs;
+  Index parts;  // large rows that are parts of hubs; they come first
 
-/// Evidence plus all incoming messages of a variable with few neighbours, one thread a variable.
-/// Traffic (double): 16 B row and 64 B sums a variable, 8 B message (a gather) an edge.
+  explicit Rows(bp::Plan<MemorySpace> const& plan)
+      : small(plan.small_rows), medium(plan.medium_rows), large(plan.large_rows), hubs(plan.hubs), parts(plan.num_part_sums) {}
+};
+
+/// Evidence plus all incoming messages of a row's variable; of a part of a hub, its messages alone.
 template <class Value, class MemorySpace>
-struct SumSmall {
-  Fields<Value, MemorySpace> f;
-  Kokkos::View<bp::SmallRow const*, MemorySpace> rows;
-  KOKKOS_FUNCTION void operator()(Index i) const {
-    bp::SmallRow const row = rows(i);
+struct SumRow {
+  Fields<Value, MemorySpace> const& f;
+
+  KOKKOS_FUNCTION void small(bp::SmallRow const& row) const {
     Accumulator<Value> sum = f.evidence(row.variable);
     for (int k = 0; k < bp::small_row; ++k)
       if (row.edge[k] >= 0) add_term(sum, f.messages(row.edge[k]));
-    f.sums(row.variable) = sum;
+    store(f.sums(row.variable), sum);
   }
-};
-
-/// The same of a longer row, or of a part of a hub's: the first `parts` rows. One thread a row, or `lanes` lanes of a vector.
-/// Sums on the grid are exact, so their division does not change bits.
-/// Traffic (double): 12 B row and 64 B sums a row, 4 B edge id and 8 B message (a gather) an edge.
-template <class Value, class MemorySpace>
-struct SumRows {
-  Fields<Value, MemorySpace> f;
-  Kokkos::View<bp::Row const*, MemorySpace> rows;
-  Index parts;
-
-  KOKKOS_FUNCTION void operator()(Index i) const {
-    bp::Row const row = rows(i);
+  /// Every `step`th entry from `first` on. Four are loaded at a time: each is two loads in sequence, and all else is waiting.
+  KOKKOS_FUNCTION Accumulator<Value> some(bp::Row const& row, Index first, Index step) const {
+    constexpr int ahead = 4;
     Accumulator<Value> sum;
-    for (Index k = 0; k < row.count; ++k) add_entry(row, k, sum);
-    put(i, row, sum);
+    for (Index k = first; k < row.count; k += ahead * step) {
+      Index edge[ahead];
+      Value message[ahead];
+      for (int i = 0; i < ahead; ++i) edge[i] = k + i * step < row.count ? f.graph.variable_edges(row.first + k + i * step) : -1;
+      for (int i = 0; i < ahead; ++i) message[i] = edge[i] >= 0 ? f.messages(edge[i]) : Value(0);
+      for (int i = 0; i < ahead; ++i) add_term(sum, message[i]);
+    }
+    return sum;
   }
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(Member const& member) const {
-    Index const i = static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
-    if (i >= static_cast<Index>(rows.extent(0))) return;
-    bp::Row const row = rows(i);
-    Accumulator<Value> sum;
-    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(member, row.count),
-                            [&](Index k, Accumulator<Value>& partial) { add_entry(row, k, partial); }, Kokkos::Sum<Accumulator<Value>>(sum));
-    Kokkos::single(Kokkos::PerThread(member), [&] { put(i, row, sum); });
-  }
-
- private:
-  KOKKOS_FUNCTION void add_entry(bp::Row const& row, Index k, Accumulator<Value>& sum) const {
-    add_term(sum, f.messages(f.graph.variable_edges(row.first + k)));
-  }
-  KOKKOS_FUNCTION void put(Index i, bp::Row const& row, Accumulator<Value> sum) const {
-    if (i < parts) {
-      f.part_sums(row.target) = sum;
+  KOKKOS_FUNCTION void put(bp::Row const& row, bool part, Accumulator<Value> sum) const {
+    if (part) {
+      store(f.part_sums(row.target), sum);
     } else {
       add_sum(sum, f.evidence(row.target));
-      f.sums(row.target) = sum;
+      store(f.sums(row.target), sum);
     }
   }
 };
 
-/// Hubs: evidence plus the sums of their parts, one thread a hub or one vector.
+/// Sums of all variables, one thread a row: large rows, then medium, then small ones.
+/// Traffic (double): of a small row 16 B, and of each variable 64 B sums; 8 B message (a gather) an edge, and in larger rows
+/// 4 B edge id.
+template <class Value, class MemorySpace>
+struct SumRows {
+  Fields<Value, MemorySpace> fields;
+  Rows<MemorySpace> rows;
+
+  Index size() const { return static_cast<Index>(rows.large.extent(0) + rows.medium.extent(0) + rows.small.extent(0)); }
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    if (fields.stopped()) return;
+    SumRow<Value, MemorySpace> const by{fields};
+    auto const large = static_cast<Index>(rows.large.extent(0)), medium = static_cast<Index>(rows.medium.extent(0));
+    if (i >= large + medium) return by.small(rows.small(i - large - medium));
+    bp::Row const row = i < large ? rows.large(i) : rows.medium(i - large);
+    by.put(row, i < rows.parts, by.some(row, 0, 1));
+  }
+};
+
+/// The same by warps: a large row a warp, a medium one eight lanes, a small one a lane. Sums on the grid are exact, so their
+/// division does not change bits.
+template <class Value, class MemorySpace>
+struct SumRowsLanes {
+  Fields<Value, MemorySpace> fields;
+  Rows<MemorySpace> rows;
+  static constexpr int lanes_of_medium = 8, medium_of_warp = bp::warp_size / lanes_of_medium;
+
+  KOKKOS_FUNCTION Index large() const { return static_cast<Index>(rows.large.extent(0)); }
+  KOKKOS_FUNCTION Index medium() const { return (static_cast<Index>(rows.medium.extent(0)) + medium_of_warp - 1) / medium_of_warp; }
+  KOKKOS_FUNCTION Index small() const { return (static_cast<Index>(rows.small.extent(0)) + bp::warp_size - 1) / bp::warp_size; }
+  Index warps() const { return large() + medium() + small(); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    bool const stopped = fields.stopped();
+    Index const warp = static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
+    for_each_lane(member, [&](int id) {
+      if (warp < large()) return sum_row<bp::warp_size>(rows.large(warp), warp < rows.parts, id, stopped);
+      if (Index const w = warp - large(); w < medium()) {
+        Index const i = w * medium_of_warp + id / lanes_of_medium;
+        bool const valid = i < static_cast<Index>(rows.medium.extent(0));
+        return sum_row<lanes_of_medium>(valid ? rows.medium(i) : bp::Row{0, 0, 0}, false, id % lanes_of_medium, stopped || !valid);
+      }
+      Index const i = (warp - large() - medium()) * bp::warp_size + id;
+      if (i < static_cast<Index>(rows.small.extent(0)) && !stopped) SumRow<Value, MemorySpace>{fields}.small(rows.small(i));
+    });
+  }
+
+ private:
+  template <int lanes>
+  KOKKOS_FUNCTION void sum_row(bp::Row const& row, bool part, int id, bool stopped) const {
+    SumRow<Value, MemorySpace> const by{fields};
+    Accumulator<Value> sum = by.some(row, id, lanes);
+    for (int distance = lanes / 2; distance > 0; distance /= 2) add_sum(sum, from_lane_beside(sum, distance));
+    if (id == 0 && !stopped) by.put(row, part, sum);
+  }
+};
+
+/// Hubs: evidence plus the sums of their parts, one thread a hub or one warp.
 template <class Value, class MemorySpace>
 struct SumHubs {
   Fields<Value, MemorySpace> f;
   Kokkos::View<bp::Row const*, MemorySpace> hubs;
+
   KOKKOS_FUNCTION void operator()(Index i) const {
-    bp::Row const hub = hubs(i);
-    Accumulator<Value> sum = f.evidence(hub.target);
-    for (Index k = 0; k < hub.count; ++k) add_sum(sum, f.part_sums(hub.first + k));
-    f.sums(hub.target) = sum;
+    if (!f.stopped()) put(hubs(i), some(hubs(i), 0, 1));
   }
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
+    bool const stopped = f.stopped();
     bp::Row const hub = hubs(static_cast<Index>(member.league_rank()));
-    Accumulator<Value> sum;
-    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(member, hub.count),
-                            [&](Index k, Accumulator<Value>& partial) { add_sum(partial, f.part_sums(hub.first + k)); },
-                            Kokkos::Sum<Accumulator<Value>>(sum));
-    Kokkos::single(Kokkos::PerThread(member), [&] {
-      add_sum(sum, f.evidence(hub.target));
-      f.sums(hub.target) = sum;
+    for_each_lane(member, [&](int id) {
+      Accumulator<Value> sum = some(hub, id, bp::warp_size);
+      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) add_sum(sum, from_lane_beside(sum, distance));
+      if (id == 0 && !stopped) put(hub, sum);
     });
+  }
+
+ private:
+  KOKKOS_FUNCTION Accumulator<Value> some(bp::Row const& hub, Index first, Index step) const {
+    Accumulator<Value> sum;
+    for (Index k = first; k < hub.count; k += step) add_sum(sum, f.part_sums(hub.first + k));
+    return sum;
+  }
+  KOKKOS_FUNCTION void put(bp::Row const& hub, Accumulator<Value> sum) const {
+    add_sum(sum, f.evidence(hub.target));
+    store(f.sums(hub.target), sum);
   }
 };
 
@@ -102,13 +149,14 @@ template <class Value, class MemorySpace>
 struct SumStates {
   Fields<Value, MemorySpace> f;
   KOKKOS_FUNCTION void operator()(Index v) const {
+    if (f.stopped()) return;
     auto const& tables = f.graph.tables;
     for (Index s = 0; s < tables.state_offsets(v + 1) - tables.state_offsets(v); ++s) {
       Index const slot = f.num_variables() + tables.state_offsets(v) + s;
       Accumulator<Value> sum = f.evidence(slot);
       for (Index k = f.graph.variable_offsets(v); k < f.graph.variable_offsets(v + 1); ++k)
         add_term(sum, f.messages(f.num_edges() + tables.message_offsets(f.graph.variable_edges(k)) + s));
-      f.sums(slot) = sum;
+      store(f.sums(slot), sum);
     }
   }
 };
@@ -117,11 +165,23 @@ struct SumStates {
 template <class Value, class MemorySpace>
 struct Beliefs {
   Fields<Value, MemorySpace> f;
-  KOKKOS_FUNCTION void operator()(Index v, Value& largest_change) const {
-    if (!f.is_binary(v)) return of_states(v, largest_change);
-    Accumulator<Value> const sum = f.sums(v);
-    if (sum.plus > 0 && sum.minus > 0) f.report_contradiction(v);
-    set(v, probability(log_odds(sum)), largest_change);
+  Kokkos::View<Value*, MemorySpace> largest_changes;  // of each warp
+
+  KOKKOS_FUNCTION void operator()(Index v, Value& largest) const {
+    if (!f.stopped()) largest = Kokkos::fmax(largest, change(v));
+  }
+  /// By warps, each of which takes as many variables as it must.
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (f.stopped()) return;
+    Index const warp = static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
+    Index const step = static_cast<Index>(member.league_size()) * member.team_size() * bp::warp_size;
+    for_each_lane(member, [&](int id) {
+      Value largest = 0;
+      for (Index v = warp * bp::warp_size + id; v < f.num_variables(); v += step) largest = Kokkos::fmax(largest, change(v));
+      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) largest = Kokkos::fmax(largest, from_lane_beside(largest, distance));
+      if (id == 0) largest_changes(warp) = largest;
+    });
   }
 
  private:
@@ -129,19 +189,30 @@ struct Beliefs {
     Value const small = Kokkos::exp(-Kokkos::abs(l));  // 0 for infinite l
     return (l > 0 ? Value(1) : small) / (1 + small);
   }
-  KOKKOS_FUNCTION void set(Index slot, Value belief, Value& largest_change) const {
-    largest_change = Kokkos::fmax(largest_change, Kokkos::abs(belief - f.beliefs(slot)));
-    f.beliefs(slot) = belief;
+  KOKKOS_FUNCTION Value change(Index v) const {
+    if (!f.is_binary(v)) return change_of_states(v);
+    Accumulator<Value> const sum = f.sums(v);
+    if (sum.plus > 0 && sum.minus > 0) f.report_contradiction(v);
+    return set(v, probability(log_odds(sum)));
   }
-  KOKKOS_FUNCTION void of_states(Index v, Value& largest_change) const {
+  KOKKOS_FUNCTION Value set(Index slot, Value belief) const {
+    Value const change = Kokkos::abs(belief - f.beliefs(slot));
+    f.beliefs(slot) = belief;
+    return change;
+  }
+  KOKKOS_FUNCTION Value change_of_states(Index v) const {
     auto const& tables = f.graph.tables;
     Index const first = f.num_variables() + tables.state_offsets(v), last = f.num_variables() + tables.state_offsets(v + 1);
-    Value highest = -Kokkos::Experimental::infinity_v<Value>, total = 0;
+    Value highest = -Kokkos::Experimental::infinity_v<Value>, total = 0, largest = 0;
     for (Index slot = first; slot < last; ++slot) highest = Kokkos::fmax(highest, log_odds(f.sums(slot)));
-    if (Kokkos::isinf(highest)) return f.report_contradiction(v);
+    if (Kokkos::isinf(highest)) {
+      f.report_contradiction(v);
+      return 0;
+    }
     for (Index slot = first; slot < last; ++slot) total += Kokkos::exp(log_odds(f.sums(slot)) - highest);
-    for (Index slot = first; slot < last; ++slot) set(slot, Kokkos::exp(log_odds(f.sums(slot)) - highest) / total, largest_change);
+    for (Index slot = first; slot < last; ++slot) largest = Kokkos::fmax(largest, set(slot, Kokkos::exp(log_odds(f.sums(slot)) - highest) / total));
     f.beliefs(v) = last - first > 1 ? f.beliefs(first + 1) : Value(0);
+    return largest;
   }
 };
 
@@ -166,7 +237,9 @@ template <class Value, class MemorySpace>
 struct CommitPending {
   Fields<Value, MemorySpace> f;
   Kokkos::View<Index const*, MemorySpace> edges;
-  KOKKOS_FUNCTION void operator()(Index i) const { commit_pending(f, edges(i)); }
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    if (!f.stopped()) commit_pending(f, edges(i));
+  }
 };
 
 /// The same of a batch of lanes.
@@ -174,7 +247,9 @@ template <class Value, class MemorySpace>
 struct CommitLanes {
   Fields<Value, MemorySpace> f;
   Kokkos::View<bp::Lane const*, MemorySpace> lanes;
-  KOKKOS_FUNCTION void operator()(Index i) const { commit_lane(f, lanes(i)); }
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    if (!f.stopped()) commit_lane(f, lanes(i));
+  }
 };
 
 /// Variable-to-factor messages of a subset of edges, as log-odds (binary variables): for those who want to see them. The
@@ -196,38 +271,48 @@ struct ForgetCertainty {
   }
 };
 
-/// Rows by one thread each, or by `vector` lanes.
-template <int vector, class ExecutionSpace, class Value, class MemorySpace>
-void sum_rows(ExecutionSpace const& exec, char const* label, SumRows<Value, MemorySpace> const& kernel) {
-  auto const count = static_cast<Index>(kernel.rows.extent(0));
-  if (count == 0) return;
+/// Evidence plus all incoming messages, for all variables.
+template <class Launcher, class Value, class MemorySpace>
+void form_sums(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  Rows<MemorySpace> const rows(plan);
   if constexpr (tuning.lanes) {
-    constexpr int rows = tuning.team_size / vector;
-    Kokkos::parallel_for(label, Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<tuning.team_size, 1>>(exec, (count + rows - 1) / rows, rows, vector), kernel);
+    constexpr int warps = tuning.team_size / bp::warp_size;
+    SumRowsLanes<Value, MemorySpace> const kernel{f, rows};
+    launcher.parallel_for("hornbill::bp::sum_rows",
+                          BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, (kernel.warps() + warps - 1) / warps, warps, bp::warp_size), kernel);
   } else {
-    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, count), kernel);
+    SumRows<Value, MemorySpace> const kernel{f, rows};
+    launcher.parallel_for("hornbill::bp::sum_rows", Range<ExecutionSpace>(launcher.exec, 0, kernel.size()), kernel);
   }
+  auto const hubs = static_cast<Index>(rows.hubs.extent(0));
+  if (hubs > 0) {
+    SumHubs<Value, MemorySpace> const kernel{f, rows.hubs};
+    if constexpr (tuning.lanes)
+      launcher.parallel_for("hornbill::bp::sum_hubs", BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, hubs, 1, bp::warp_size), kernel);
+    else
+      launcher.parallel_for("hornbill::bp::sum_hubs", Range<ExecutionSpace>(launcher.exec, 0, hubs), kernel);
+  }
+  if (f.graph.tables.num_states > 0)
+    launcher.parallel_for("hornbill::bp::sum_states", Range<ExecutionSpace>(launcher.exec, 0, f.num_variables()), SumStates<Value, MemorySpace>{f});
 }
 
-/// Evidence plus all incoming messages, for all variables.
-template <class ExecutionSpace, class Value, class MemorySpace>
-void form_sums(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
-  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-  auto count = [](auto const& view) { return static_cast<Index>(view.extent(0)); };
-  sum_rows<32>(exec, "hornbill::bp::sum_large", SumRows<Value, MemorySpace>{f, plan.large_rows, plan.num_part_sums});
-  if (count(plan.hubs) > 0) {
-    SumHubs<Value, MemorySpace> const kernel{f, plan.hubs};
-    if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes)
-      Kokkos::parallel_for("hornbill::bp::sum_hubs", Kokkos::TeamPolicy<ExecutionSpace>(exec, count(plan.hubs), 1, 32), kernel);
-    else
-      Kokkos::parallel_for("hornbill::bp::sum_hubs", Range(exec, 0, count(plan.hubs)), kernel);
+/// Beliefs from sums, and the largest changes: of each warp where lanes are used, otherwise of all, in entry 0.
+template <class Launcher, class Value, class MemorySpace>
+void form_beliefs(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  Beliefs<Value, MemorySpace> const kernel{f, largest_changes};
+  if constexpr (tuning.lanes) {
+    constexpr int warps = tuning.team_size / bp::warp_size;
+    Index const teams = std::min<Index>((f.num_variables() + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(largest_changes.extent(0)) / warps);
+    launcher.parallel_for("hornbill::bp::beliefs", BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, teams, warps, bp::warp_size), kernel);
+  } else {
+    Kokkos::View<Value, MemorySpace> const largest = Kokkos::subview(largest_changes, 0);
+    launcher.parallel_reduce("hornbill::bp::beliefs", Range<ExecutionSpace>(launcher.exec, 0, f.num_variables()), kernel,
+                             Kokkos::Max<Value, MemorySpace>(largest));
   }
-  sum_rows<8>(exec, "hornbill::bp::sum_medium", SumRows<Value, MemorySpace>{f, plan.medium_rows, 0});
-  if (count(plan.small_rows) > 0)
-    Kokkos::parallel_for("hornbill::bp::sum_small", Range(exec, 0, count(plan.small_rows)), SumSmall<Value, MemorySpace>{f, plan.small_rows});
-  if (f.graph.tables.num_states > 0)
-    Kokkos::parallel_for("hornbill::bp::sum_states", Range(exec, 0, f.num_variables()), SumStates<Value, MemorySpace>{f});
 }
 
 }  // namespace hornbill::detail

@@ -4,6 +4,7 @@
 #include <hornbill/detail/bp/fields.hpp>
 #include <hornbill/detail/bp/lane_update.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
+#include <hornbill/detail/bp/policies.hpp>
 
 namespace hornbill::detail {
 
@@ -36,7 +37,7 @@ struct OneThread {
     for (Index i = 0; i < count; ++i) tree.odds[i] = nodes(first + i).total;
     Number const total = tree.compose(count);
     tree.leave_one_out(count, outside);
-    for (Index i = 0; i < count; ++i) nodes(first + i).outside = tree.odds[i];
+    for (Index i = 0; i < count; ++i) store(nodes(first + i).outside, tree.odds[i]);
     return total;
   }
 };
@@ -53,7 +54,7 @@ struct Warps {
   }
   template <class Function>
   KOKKOS_FUNCTION void for_each_node(Index count, Function const& function) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, bp::warp_size), [&](int lane) {
+    for_each_lane(member, [&](int lane) {
       for (Index i = first() * bp::warp_size + lane; i < count; i += step() * bp::warp_size) function(i);
     });
   }
@@ -64,63 +65,94 @@ struct Warps {
   }
   template <class Nodes>
   KOKKOS_FUNCTION auto total(Nodes const& nodes, Index first, Index count) const {
-    decltype(nodes(0).total) total;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, bp::warp_size), [&](int lane) { total = tree(nodes, first, count, lane).total; });
+    using E = decltype(nodes(0).total);
+    E total;
+    for_each_lane(member, [&](int lane) { total = walk(nodes, first, count, lane, E::zero()).total; });
     return total;
   }
-  template <class Nodes, class Number>
-  KOKKOS_FUNCTION Number spread(Nodes const& nodes, Index first, Index count, Number outside) const {
-    Number total;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, bp::warp_size), [&](int lane) {
-      auto const path = tree(nodes, first, count, lane);
-      if (lane < count) nodes(first + lane).outside = path.leave_one_out(outside, LaneTree<Number>::most_levels);
-      total = path.total;
+  template <class Nodes, class E>
+  KOKKOS_FUNCTION E spread(Nodes const& nodes, Index first, Index count, E outside) const {
+    E total;
+    for_each_lane(member, [&](int lane) {
+      auto const walked = walk(nodes, first, count, lane, outside);
+      if (lane < count) store(nodes(first + lane).outside, walked.outside);
+      total = walked.total;
     });
     return total;
+  }
+
+  template <class E>
+  struct Walked {
+    E total, outside;
+  };
+  /// Up the tree over a block of nodes, and down again.
+  template <class Nodes, class E>
+  KOKKOS_FUNCTION static Walked<E> walk(Nodes const& nodes, Index first, Index count, int lane, E outside) {
+    using Value = decltype(E::m);
+    E const leaf = lane < count ? nodes(first + lane).total : E::zero();
+    if (all_lanes(leaf.is_ordinary() && outside.is_ordinary())) {
+      auto const walked = walk_in(leaf.plain(), outside.plain(), lane, count);
+      if (all_lanes(suffices<Value>(odds_against_both(walked.total, outside.plain())))) return {E::from(walked.total), E::from(walked.outside)};
+    }
+    return walk_in(leaf, outside, lane, count);
   }
 
  private:
   KOKKOS_FUNCTION Index first() const { return whole_team ? member.team_rank() : 0; }
   KOKKOS_FUNCTION Index step() const { return whole_team ? member.team_size() : 1; }
-  template <class Nodes>
-  KOKKOS_FUNCTION static auto tree(Nodes const& nodes, Index first, Index count, int lane) {
-    using Number = decltype(nodes(0).total);
-    return LaneTree<Number>(lane < count ? nodes(first + lane).total : Number{}, lane, static_cast<int>(count), 0, LaneTree<Number>::most_levels);
+  template <class Number>
+  KOKKOS_FUNCTION static Walked<Number> walk_in(Number leaf, Number outside, int lane, Index count) {
+    constexpr int levels = LaneTree<Number>::most_levels;
+    LaneTree<Number> const tree(leaf, lane, static_cast<int>(count), 0, levels);
+    return {tree.total, tree.leave_one_out(outside, levels)};
   }
 };
 
-/// From totals at the nodes of chunks to all else at the nodes; puts the message to the head where it is wanted.
+/// The total of block b of level l, which goes to its node above.
+template <class Executor, class Value, class MemorySpace>
+KOKKOS_FUNCTION void total_of_block(Executor const& executor, Fields<Value, MemorySpace> const& f, NodeLevels const& levels, int l, Index b) {
+  auto const total = executor.total(f.nodes, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b));
+  executor.once([&] { store(f.nodes(levels.first[l + 1] + b).total, total); });
+}
+
+/// The upper part of a wide factor: from totals at the nodes of level `lowest` to the odds outside them and what the head says;
+/// puts the message to the head where it is wanted.
 template <Write write, class Executor, class Value, class MemorySpace>
-KOKKOS_FUNCTION void update_wide(Executor const& executor, Fields<Value, MemorySpace> const& f, bp::WideTask const& task) {
+KOKKOS_FUNCTION void update_wide(Executor const& executor, Fields<Value, MemorySpace> const& f, bp::WideTask const& task, int lowest = 0) {
   using E = Extended<Value>;
-  Index const head = f.graph.factor_offsets(task.factor);
-  NodeLevels const levels(task.first_node, f.graph.factor_offsets(task.factor + 1) - head);
+  NodeLevels const levels(task.first_node, task.degree);
   auto const p = f.graph.parameters(task.factor);
-  Value const before = f.messages(head), log_odds = f.variable_to_factor(f.graph.factor_variables(head), before);
+  Value const before = f.messages(task.first_edge), log_odds = f.variable_to_factor(task.head_variable, before);
   bool const disjunction = task.disjunction;
   auto const weights = head_weights(p, E::exp(disjunction ? -log_odds : log_odds));
   executor.barrier();  // the head's message was read by all before it is replaced
 
-  for (int l = 0; l + 1 < levels.levels; ++l) {
-    executor.for_each_block(levels.count[l + 1], [&](Index b) {
-      E const total = executor.total(f.nodes, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b));
-      executor.once([&] { f.nodes(levels.first[l + 1] + b).total = total; });
-    });
+  for (int l = lowest; l + 1 < levels.levels; ++l) {
+    executor.for_each_block(levels.count[l + 1], [&](Index b) { total_of_block(executor, f, levels, l, b); });
     executor.barrier();
   }
-  for (int l = levels.levels - 1; l >= 0; --l) {
+  for (int l = levels.levels - 1; l >= lowest; --l) {
     bool const root = l == levels.levels - 1;
     executor.for_each_block(root ? 1 : levels.count[l + 1], [&](Index b) {
       E const outside = root ? E::zero() : f.nodes(levels.first[l + 1] + b).outside;
       E const total = executor.spread(f.nodes, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b), outside);
       if (root && task.head_wanted) {
         Value const oriented = message(form_to_head<E>(p), total);
-        executor.once([&] { put_message<write>(f, head, f.graph.factor_variables(head), before, disjunction ? -oriented : oriented); });
+        executor.once([&] { put_message<write>(f, task.first_edge, task.head_variable, before, disjunction ? -oriented : oriented); });
       }
     });
     executor.barrier();
   }
-  executor.for_each_node(levels.count[0], [&](Index i) { f.nodes(levels.first[0] + i).head = weights; });
+  executor.for_each_node(levels.count[lowest], [&](Index i) { store(f.nodes(levels.first[lowest] + i).head, weights); });
+}
+
+/// From a node of level 1 to those below it: the odds outside them and what the head says.
+template <class Executor, class Value, class MemorySpace>
+KOKKOS_FUNCTION void spread_to_chunks(Executor const& executor, Fields<Value, MemorySpace> const& f, NodeLevels const& levels, Index b) {
+  Node<Value> const above = f.nodes(levels.first[1] + b);
+  Index const first = levels.first[0] + b * bp::chunk_size, count = levels.block_size(0, b);
+  executor.spread(f.nodes, first, count, above.outside);
+  executor.for_each_node(count, [&](Index i) { store(f.nodes(first + i).head, above.head); });
 }
 
 }  // namespace hornbill::detail

@@ -1,0 +1,36 @@
+// How a run stands, and what it has recorded.
+#pragma once
+
+#include <limits>
+#include <memory>
+
+#include <hornbill/types.hpp>
+
+namespace hornbill::detail {
+
+/// How a run stands, kept on the device so that iterations can be submitted without waiting for the host to judge them.
+template <class Value>
+struct Control {
+  double tolerance = 0;
+  Value residual = 0;                                       ///< of the last iteration judged
+  Index iterations = 0;                                     ///< judged, each or at the end of several
+  Index contradiction = std::numeric_limits<Index>::max();  ///< lowest contradicted variable seen, or the largest Index
+  Index stopped = 0;                                        ///< converged or contradicted
+};
+
+/// What a recording of iterations depends on, beside the state that it belongs to.
+struct RecordingKey {
+  void const* graph = nullptr;
+  void const* evidence = nullptr;
+  void const* plan = nullptr;
+  double damping = 0;
+  int iterations = 0;
+  bool operator==(RecordingKey const&) const = default;
+};
+struct Recording {
+  std::shared_ptr<void> graph;       ///< a Kokkos::Experimental::Graph, which keeps the factor graph and the evidence alive
+  std::shared_ptr<void const> plan;  ///< so that no other plan can have its address
+  RecordingKey key;
+};
+
+}  // namespace hornbill::detail
