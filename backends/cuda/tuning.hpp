@@ -12,7 +12,7 @@ struct TuningOf<Kokkos::Cuda> {
                                 .team_size = 256,
                                 .teams_at_once = 5,
                                 .wide_team_size = 512,
-                                .teams_of_parts = 64,
+                                .teams_of_parts = 128,
                                 .stretch_team_size = 512,
                                 .stretch_batch = 2048,
                                 .sequential_below = 0,

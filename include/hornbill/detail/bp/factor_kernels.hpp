@@ -73,13 +73,16 @@ struct WideParts {
     for_each_lane(member, [&](int id) {
       Node<Value> const node = fields.nodes(chunk.node);
       WideLane<Value, MemorySpace> const lane(fields, chunk, id);
-      Value const computed = lane.message(node);
-      if (lane.in.lane.is(bp::Lane::wanted)) put_message<write>(fields, lane.in.lane.edge, lane.in.lane.variable, lane.in.before, computed);
+      put(lane, lane.message(node));
     });
+  }
+  KOKKOS_FUNCTION void put(WideLane<Value, MemorySpace> const& lane, Value computed) const {
+    auto const& in = lane.in;
+    if (in.lane.is(bp::Lane::wanted)) put_message<write>(fields, in.lane.edge, in.lane.variable, in.before, computed);
   }
 };
 
-/// Totals of the parts of wide factors: `teams` teams, or threads, share the parts of each.
+/// Totals of the parts of wide factors, which `teams` threads share; or of their blocks too, which `teams` teams share.
 template <class Value, class MemorySpace>
 struct TotalOfParts {
   WideParts<Write::replace, Value, MemorySpace> factors;
@@ -95,9 +98,14 @@ struct TotalOfParts {
     if (factors.fields.stopped()) return;
     auto const i = static_cast<Index>(member.league_rank());
     bp::WideTask const task = factors.wide(first + i / teams);
-    Index const size = member.team_size();
-    for (Index part = task.first_part + i % teams * size + member.team_rank(); part < task.last_part; part += teams * size)
-      factors.total(member, part);
+    NodeLevels const levels(task.first_node, task.degree);
+    Index const blocks = levels.levels > 1 ? levels.count[1] : 1;
+    for (Index b = i % teams; b < blocks; b += teams) {
+      Index const begin = task.first_part + b * bp::chunk_size, end = begin + levels.block_size(0, b);
+      for (Index part = begin + member.team_rank(); part < end; part += member.team_size()) factors.total(member, part);
+      member.team_barrier();
+      if (levels.levels > 1 && member.team_rank() == 0) total_of_block(Warps<Member>{member, false}, factors.fields, levels, 0, b);
+    }
   }
 };
 
@@ -111,7 +119,7 @@ struct TieParts {
   KOKKOS_FUNCTION void operator()(Index i) const {
     if (!fields.stopped()) update_wide<write>(OneThread{}, fields, wide(first + i));
   }
-  /// From level 1 up, where there is one: what is below is BlocksOfParts'.
+  /// From level 1 up, where there is one.
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     if (fields.stopped()) return;
@@ -120,38 +128,36 @@ struct TieParts {
   }
 };
 
-/// Between parts and level 1 of wide factors' trees, a warp a block: totals on the way up, all else on the way down.
-template <bool up, class Value, class MemorySpace>
-struct BlocksOfParts {
-  Fields<Value, MemorySpace> fields;
-  Kokkos::View<bp::WideTask const*, MemorySpace> wide;
-  Index first, teams;  // so many teams share the blocks of a factor
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(Member const& member) const {
-    if (fields.stopped()) return;
-    auto const i = static_cast<Index>(member.league_rank());
-    bp::WideTask const task = wide(first + i / teams);
-    NodeLevels const levels(task.first_node, task.degree);
-    if (levels.levels < 2) return;
-    Warps<Member> const warp{member, false};
-    for (Index b = i % teams * member.team_size() + member.team_rank(); b < levels.count[1]; b += teams * member.team_size()) {
-      if constexpr (up) total_of_block(warp, fields, levels, 0, b);
-      else spread_to_chunks(warp, fields, levels, b);
-    }
-  }
-};
-
-/// Messages of chunks of wide factors, a warp a chunk.
+/// Messages of chunks of wide factors, which `teams` teams share, a warp a chunk.
 template <Write write, class Value, class MemorySpace>
 struct WideToVariable {
   WideParts<write, Value, MemorySpace> factors;
-  Index first, last;
+  Index first, teams;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    Index const chunk = first + static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
-    if (chunk < last && !factors.fields.stopped()) factors.put_messages(member, chunk);
+    if (factors.fields.stopped()) return;
+    auto const i = static_cast<Index>(member.league_rank());
+    bp::WideTask const task = factors.wide(first + i / teams);
+    NodeLevels const levels(task.first_node, task.degree);
+    Index const size = member.team_size();
+    for (Index at = task.first_chunk + i % teams * size + member.team_rank(); at < task.last_chunk; at += teams * size)
+      for_each_lane(member, [&](int id) { put_messages<Member>(levels, factors.chunks(at), id); });
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FUNCTION void put_messages(NodeLevels const& levels, bp::Chunk const& chunk, int id) const {
+    WideLane<Value, MemorySpace> const lane(factors.fields, chunk, id);
+    factors.put(lane, lane.message(levels.levels > 1 ? node_of<Member>(levels, chunk, id) : factors.fields.nodes(chunk.node)));
+  }
+  /// The chunk's node, of which only the total is in memory: the rest follows from the block that it is in and the node above.
+  template <class Member>
+  KOKKOS_FUNCTION Node<Value> node_of(NodeLevels const& levels, bp::Chunk const& chunk, int id) const {
+    Index const at = chunk.node - levels.first[0], b = at / bp::chunk_size;
+    Node<Value> const above = factors.fields.nodes(levels.first[1] + b);
+    auto const walked = Warps<Member>::walk(factors.fields.nodes, levels.first[0] + b * bp::chunk_size, levels.block_size(0, b), id, above.outside);
+    return {walked.total, from_lane(walked.outside, at % bp::chunk_size), above.head};
   }
 };
 
@@ -225,19 +231,15 @@ void launch_wide_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fie
                           WholeWideFactors<write, Value, MemorySpace>{factors, begin.wide});
     return;
   }
-  Index const teams = std::min<Index>(tuning.teams_of_parts, (plan.most_parts + warps - 1) / warps), chunks = end.chunks - begin.chunks;
-  launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * teams, warps, bp::warp_size),
-                        TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, teams});
-  Index const blocks = (plan.most_parts + bp::chunk_size - 1) / bp::chunk_size, teams_of_blocks = std::min<Index>(tuning.teams_of_parts, (blocks + warps - 1) / warps);
-  launcher.parallel_for("hornbill::bp::blocks_of_parts", Teams(launcher.exec, count * teams_of_blocks, warps, bp::warp_size),
-                        BlocksOfParts<true, Value, MemorySpace>{fields, plan.wide, begin.wide, teams_of_blocks});
+  auto teams = [&](Index each) { return std::min<Index>(tuning.teams_of_parts, (plan.most_parts + each - 1) / each); };
+  Index const for_totals = teams(bp::chunk_size), for_messages = teams(warps);
+  launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * for_totals, warps, bp::warp_size),
+                        TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, for_totals});
   launcher.parallel_for("hornbill::bp::tie_parts", Teams(launcher.exec, count, warps, bp::warp_size),
                         TieParts<write, Value, MemorySpace>{fields, plan.wide, begin.wide});
-  launcher.parallel_for("hornbill::bp::blocks_of_parts", Teams(launcher.exec, count * teams_of_blocks, warps, bp::warp_size),
-                        BlocksOfParts<false, Value, MemorySpace>{fields, plan.wide, begin.wide, teams_of_blocks});
-  if (chunks > 0)
-    launcher.parallel_for("hornbill::bp::wide_to_variable", Teams(launcher.exec, (chunks + warps - 1) / warps, warps, bp::warp_size),
-                          WideToVariable<write, Value, MemorySpace>{factors, begin.chunks, end.chunks});
+  if (begin.chunks != end.chunks)
+    launcher.parallel_for("hornbill::bp::wide_to_variable", Teams(launcher.exec, count * for_messages, warps, bp::warp_size),
+                          WideToVariable<write, Value, MemorySpace>{factors, begin.wide, for_messages});
 }
 
 /// Narrow factors of a batch, an edge a lane.

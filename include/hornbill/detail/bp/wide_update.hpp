@@ -146,13 +146,4 @@ KOKKOS_FUNCTION void update_wide(Executor const& executor, Fields<Value, MemoryS
   executor.for_each_node(levels.count[lowest], [&](Index i) { store(f.nodes(levels.first[lowest] + i).head, weights); });
 }
 
-/// From a node of level 1 to those below it: the odds outside them and what the head says.
-template <class Executor, class Value, class MemorySpace>
-KOKKOS_FUNCTION void spread_to_chunks(Executor const& executor, Fields<Value, MemorySpace> const& f, NodeLevels const& levels, Index b) {
-  Node<Value> const above = f.nodes(levels.first[1] + b);
-  Index const first = levels.first[0] + b * bp::chunk_size, count = levels.block_size(0, b);
-  executor.spread(f.nodes, first, count, above.outside);
-  executor.for_each_node(count, [&](Index i) { store(f.nodes(first + i).head, above.head); });
-}
-
 }  // namespace hornbill::detail
