@@ -128,6 +128,11 @@ class CommandLine(unittest.TestCase):
         run("lbp", "--evidence", "labels10", "g.h5", "--iterations", 2, "--tolerance", 0)
         run("lbp", "g.h5", "--evidence", "e.txt", "--evidence", "labels10", "--iterations", 20, "--tolerance", 0)
         self.assertIn("neither an evidence set of this file (labels10) nor a file", run("lbp", "g.h5", "--evidence", "nothing", code=3)[1])
+        with open("twice.txt", "w") as out:
+            out.write("0 0\n1 1\n0 0\n0 1\n")
+        self.assertIn("twice.txt:line 4: ", run("lbp", "g.h5", "--evidence", "twice.txt", code=3)[1])
+        self.assertIn("is observed otherwise than on line 1", run("lbp", "g.h5", "--evidence", "twice.txt", code=3)[1])
+        self.assertIn("is a directory", run("lbp", "g.h5", "--evidence", ".", code=3)[1])
         with open("contradiction.causal_fg", "w") as out:
             out.write("2\n\n0\nI\n0.5\n\n1\n*\n1\n0\n")
         with open("both.txt", "w") as out:
@@ -142,7 +147,12 @@ class CommandLine(unittest.TestCase):
 
     def test_limits(self):
         self.assertIn("iteration limit after 2 iterations", run("lbp", "g.h5", "--iterations", 2, code=4)[0])
-        run("lbp", "g.h5", "--time-limit", 0, code=4)
+        self.assertIn("not converged: marginals are those of the last iteration", run("lbp", "g.h5", "--iterations", 2, code=4)[0])
+        self.assertIn("after 0 iterations, residual inf", run("lbp", "g.h5", "--time-limit", 0, code=4)[0])
+        for wrong in ["-1", "nan", "abc"]:
+            self.assertIn("'%s' is not a number of at least 0" % wrong, run("lbp", "g.h5", "--tolerance=" + wrong, code=2)[1])
+        self.assertIn("'1' is not a number below 1", run("lbp", "g.h5", "--damping", 1, code=2)[1])
+        run("generate", "--variables", 100, "--alarms=-5", "never.h5", code=2)
         run("lbp", "g.h5", "--time-limit", 0, "--tolerance", 0, code=4)
         run("lbp", "g.h5", "--iterations", 2, "--tolerance", 0)
 

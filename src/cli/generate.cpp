@@ -13,6 +13,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
@@ -80,7 +81,7 @@ void add_generate(CLI::App& app, int&) {
                       "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
                       "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
   command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes("--like");
-  command->add_option("--alarms", a->alarms, "Number of alarms");
+  command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
   command->add_option("--probability", a->probability, "Probability of every rule")->capture_default_str();
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");

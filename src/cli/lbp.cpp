@@ -125,6 +125,8 @@ void print_report(LbpArguments const& a, Result const& r) {
   double const each = r.report.iterations > 0 ? r.report.elapsed_seconds / r.report.iterations : 0;
   fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
   fmt::print("  {} after {} iterations, residual {:.3g}\n", to_string(r.report.stop), r.report.iterations, r.report.residual);
+  if (r.report.stop != bp::Stop::converged && a.options.tolerance > 0)
+    fmt::print("  not converged: marginals are those of the last iteration; --damping or another --schedule may help\n");
   fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(r.report.elapsed_seconds), human_seconds(each),
              human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
 }
@@ -220,10 +222,10 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
   command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
-  command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(CLI::NonNegativeNumber);
-  command->add_option("--damping", a->options.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new; try 0.5 where nothing converges")->check(CLI::Range(0.0, 0.999999))->capture_default_str();
+  command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
+  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
+  command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
+  command->add_option("--damping", a->options.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new; 0.3 to 0.9 may help where nothing converges")->check(at_least(0) & below(1))->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
   command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
@@ -231,12 +233,16 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_flag("--store-messages", a->store_messages, "Write the messages too, for a warm start");
   command->add_option("--start-from", a->start, "Start from messages of this name in FILE");
   command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all");
-  command->add_option("--count", a->top_count, "How many of them")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str();
   command->add_option("--memory-limit", a->memory_limit, "Bytes of device memory that may be used (default: all that is free)");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "Schedules: seqfix updates in file order, each update reading all before it, and converges in the fewest iterations;\n"
-      "parall updates everything at once, and its iterations are the fastest; topo follows the derivations and back.\n"
+      "Schedules: seqfix updates in file order, each update reading all before it: libDAI's SEQFIX, message for message;\n"
+      "topo follows the derivations and back, and needs the fewest iterations where they have few cycles;\n"
+      "parall updates everything at once: more iterations, each the cheapest, above all on a GPU.\n"
+      "\n"
+      "With labels propagation often does not converge, here as elsewhere; the marginals are then those of the last iteration\n"
+      "and the exit code is 4. Damping helps on some graphs.\n"
       "\n"
       "--evidence also takes sets that `hornbill generate` stores: labels10, labels50.\n"
       "\n"

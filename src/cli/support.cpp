@@ -38,4 +38,21 @@ std::string human_seconds(double seconds) {
 
 bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
 
+namespace {
+
+CLI::Validator number_that(bool (*holds)(double, double), double bound, std::string const& wanted) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        double number = 0;
+        bool const good = CLI::detail::lexical_cast(text, number) && holds(number, bound);
+        return good ? std::string() : fmt::format("'{}' is not a number {} {}", text, wanted, bound);
+      },
+      "");
+}
+
+}  // namespace
+
+CLI::Validator at_least(double least) { return number_that([](double x, double bound) { return x >= bound; }, least, "of at least"); }
+CLI::Validator below(double bound) { return number_that([](double x, double b) { return x < b; }, bound, "below"); }
+
 }  // namespace hornbill::cli

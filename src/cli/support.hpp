@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/bp/schedule.hpp>
@@ -24,5 +25,9 @@ std::string human_seconds(double seconds);
 
 /// Whether standard error is a terminal, where progress may be shown.
 bool shows_progress();
+
+/// Checks of numbers on the command line, which say what was wrong with them.
+CLI::Validator at_least(double least);
+CLI::Validator below(double bound);
 
 }  // namespace hornbill::cli

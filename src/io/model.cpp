@@ -58,6 +58,7 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
   std::unordered_map<std::string, Index> variable_of_name;
   for (std::size_t v = 0; v < graph.variable_names.size(); ++v) variable_of_name.emplace(graph.variable_names[v], static_cast<Index>(v));
   HostEvidence evidence;
+  std::unordered_map<Index, std::pair<Observation, int>> seen;  // and on which line
   std::istringstream lines(read_text(file));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -84,7 +85,10 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
     else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)
       fail(fmt::format("the value {} is negative", observation.value));
     validate({observation}, graph, fmt::format("{}:line {}", file, number));
-    evidence.push_back(observation);
+    auto const [before, is_new] = seen.try_emplace(v, observation, number);
+    if (!is_new && !(before->second.first == observation))
+      fail(fmt::format("{} (variable {}) is observed otherwise than on line {}; keep one of the two", graph.name_of(v), v, before->second.second));
+    if (is_new) evidence.push_back(observation);
   }
   return evidence;
 }

@@ -29,9 +29,10 @@ inline std::int64_t largest_variable_id() {
 /// The whole text of a file.   \throws InputError if it is missing or cannot be read
 inline std::string read_text(std::string const& file) {
   if (!std::filesystem::exists(file)) throw InputError(file, "", "no such file");
+  if (std::filesystem::is_directory(file)) throw InputError(file, "", "is a directory, not a file");
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in || std::filesystem::is_directory(file)) throw InputError(file, "", "cannot be read");
+  if (!in) throw InputError(file, "", "cannot be read");
   return text;
 }
 

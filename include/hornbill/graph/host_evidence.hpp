@@ -19,6 +19,7 @@ struct Observation {
   static Observation hard(Index variable, Index value) { return {variable, value, {1, 1}}; }
   static Observation soft(Index variable, double l0, double l1) { return {variable, -1, {l0, l1}}; }
   bool is_hard() const { return value >= 0; }
+  bool operator==(Observation const&) const = default;
 };
 
 /// A set of observations. Of several on one variable the last counts.

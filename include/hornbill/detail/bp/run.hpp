@@ -185,7 +185,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   }
   Report report;
   report.iterations = now.iterations;
-  report.residual = static_cast<double>(now.residual);
+  report.residual = now.iterations > 0 ? static_cast<double>(now.residual) : std::numeric_limits<double>::infinity();
   bool const contradicted = now.contradiction != std::numeric_limits<Index>::max();
   if (contradicted) report.contradiction = now.contradiction;
   report.stop = contradicted                                ? Stop::contradiction
