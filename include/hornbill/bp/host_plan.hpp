@@ -13,7 +13,7 @@ namespace hornbill::bp {
 enum class Mode {
   simultaneous,  ///< all messages at once, then all sums anew
   batched,       ///< batch after batch: new messages are staged, then committed
-  sequential     ///< update after update, by one thread
+  sequential     ///< update after update, by one thread, or one warp where lanes are used
 };
 
 /// A schedule laid out, on the host: what Plan is copied from.
@@ -35,7 +35,7 @@ struct HostPlan {
   Index num_nodes = 0;                ///< of State::nodes
   Index most_parts = 0;               ///< of one factor
 
-  std::vector<SmallRow> small_rows;
+  std::vector<SmallRow> small_rows;          ///< binary variables, each in one of the rows or a hub
   std::vector<Row> medium_rows, large_rows;  ///< large rows begin with the parts of hubs
   Index num_part_sums = 0;                   ///< of State::part_sums; as many large rows are parts of hubs
   std::vector<Row> hubs;                     ///< whose first and count range over State::part_sums

@@ -18,7 +18,7 @@ namespace hornbill::bp {
 enum class Execution {
   automatic,   ///< by the backend's tuning
   batched,     ///< batch after batch, each in parallel
-  sequential   ///< one update after another, by one thread; for total orders
+  sequential   ///< one update after another; for total orders
 };
 
 /// Choices of how to run a schedule.
