@@ -45,9 +45,7 @@ double seconds_of(auto&& function) {
 }
 
 hb::bp::Strategy strategy_of(std::string const& name) {
-  if (name == "parall") return hb::bp::Parall{};
-  if (name == "topo") return hb::bp::Topo{};
-  if (name == "seqfix") return hb::bp::SeqFix{};
+  if (auto const strategy = hb::bp::strategy_named(name)) return *strategy;
   throw hb::InputError("unknown schedule " + name);
 }
 
@@ -143,7 +141,7 @@ int main(int argc, char** argv) {
   a.backends.push_back(hb::backend::names().back());
   CLI::App app{"Times belief propagation on generated graphs; one JSON object a line"};
   app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper, or hub: 10^5 neighbours of a variable and of a factor")->delimiter(',');
-  app.add_option("--schedules", a.schedules, "parall, seqfix, topo")->delimiter(',');
+  app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
   app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));

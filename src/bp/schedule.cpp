@@ -103,7 +103,21 @@ void require_order_respected(StoredSchedule const& schedule, HostFactorGraph con
                                batch_of[before], batch_of[after]));
 }
 
+std::pair<std::string_view, Strategy> const built_in[] = {{"parall", Parall{}}, {"seqfix", SeqFix{}}, {"topo", Topo{}}, {"chromatic", Chromatic{}}};
+
 }  // namespace
+
+std::optional<Strategy> strategy_named(std::string_view name) {
+  for (auto const& [known, strategy] : built_in)
+    if (name == known) return strategy;
+  return std::nullopt;
+}
+
+std::vector<std::string_view> strategy_names() {
+  std::vector<std::string_view> names;
+  for (auto const& [name, strategy] : built_in) names.push_back(name);
+  return names;
+}
 
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
   auto const start = std::chrono::steady_clock::now();
@@ -120,6 +134,7 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
                  return batches_of_order(graph, fixed.order);
                },
                [&](Topo) { return batches_of_order(graph, topological_order(graph)); },
+               [&](Chromatic) { return group_by_level(levels_of_colouring(graph, colours_of_factors(graph))); },
                [&](Custom const& custom) { return batches_of(graph, custom.schedule); }},
       strategy);
   batches.analysis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -220,7 +220,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("lbp", "Marginals by loopy belief propagation");
   auto a = std::make_shared<LbpArguments>();
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
-  command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
+  command->add_option("--schedule", a->schedule, built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();

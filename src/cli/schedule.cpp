@@ -1,6 +1,9 @@
 // hornbill schedule: division of a schedule into batches.
 #include <algorithm>
 #include <memory>
+#include <optional>
+
+#include <Kokkos_Core.hpp>
 
 #include <fmt/format.h>
 
@@ -27,8 +30,7 @@ void print_batches(bp::Batches const& batches) {
 
 void require_usable_name(std::string const& name) {
   io::validate_name(name, "schedule");
-  for (char const* built_in : {"parall", "seqfix", "topo"})
-    if (name == built_in) throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
+  if (bp::strategy_named(name)) throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
 }
 
 void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
@@ -49,7 +51,10 @@ void analyse(ScheduleArguments const& a) {
   for (auto const* name : {&a.store, &a.store_order})
     if (!name->empty()) require_usable_name(*name);
   auto model = io::read_model(a.file);
-  auto const batches = bp::make_batches(model.graph, find_strategy(a.schedule, model, a.file));
+  auto const strategy = find_strategy(a.schedule, model, a.file);
+  std::optional<Kokkos::ScopeGuard> kokkos;  // only where it is needed: it asks for a device
+  if (std::holds_alternative<bp::Chromatic>(strategy)) kokkos.emplace(Kokkos::InitializationSettings().set_disable_warnings(true));
+  auto const batches = bp::make_batches(model.graph, strategy);
   auto const statistics = bp::statistics(batches);
   if (a.json) {
     auto json = to_json(statistics, batches.analysis_seconds);
@@ -74,7 +79,7 @@ void add_schedule(CLI::App& app, int&) {
   auto* command = app.add_subcommand("schedule", "Divide an update schedule into the fewest batches, print and store it");
   auto a = std::make_shared<ScheduleArguments>();
   command->add_option("FILE", a->file, "Model")->required();
-  command->add_option("--schedule", a->schedule, "parall, seqfix, topo, or a schedule stored in FILE")->capture_default_str();
+  command->add_option("--schedule", a->schedule, built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_flag("--print", a->print, "Print every batch: edge ids");
   command->add_option("--store", a->store, "Store the batches in the file under this name");
   command->add_option("--store-order", a->store_order, "Store the total order in the file under this name");

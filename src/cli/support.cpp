@@ -9,14 +9,14 @@
 namespace hornbill::cli {
 
 bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file) {
-  if (name == "parall") return bp::Parall{};
-  if (name == "seqfix") return bp::SeqFix{};
-  if (name == "topo") return bp::Topo{};
+  if (auto const strategy = bp::strategy_named(name)) return *strategy;
   if (auto stored = model.schedules.find(name); stored != model.schedules.end()) return bp::Custom{stored->second};
-  std::string known = "parall, seqfix, topo";
+  std::string known = built_in_schedules();
   for (auto const& [stored, schedule] : model.schedules) known += ", " + stored;
   throw InputError(file, "/schedules", fmt::format("there is no schedule '{}'; there are {}", name, known));
 }
+
+std::string built_in_schedules() { return fmt::format("{}", fmt::join(bp::strategy_names(), ", ")); }
 
 nlohmann::json to_json(bp::BatchStatistics const& s, double analysis_seconds) {
   return {{"batches", s.num_batches}, {"edges", s.num_edges},     {"smallest_batch", s.smallest},

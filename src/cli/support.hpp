@@ -12,9 +12,12 @@
 
 namespace hornbill::cli {
 
-/// A strategy by its name: parall, seqfix, topo, or that of a schedule in the model's file.
+/// A strategy by its name, or that of a schedule in the model's file.
 /// \throws InputError listing what there is
 bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file);
+
+/// "parall, seqfix, ..."
+std::string built_in_schedules();
 
 nlohmann::json to_json(bp::BatchStatistics const& statistics, double analysis_seconds);
 

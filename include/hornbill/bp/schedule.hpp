@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -41,11 +42,20 @@ struct SeqFix {
 };
 /// Premises to conclusions, then back; see topological_order().
 struct Topo {};
+/// A few large batches, made by a colouring: to heads in ascending order of their factors' colours, then to bodies in descending
+/// order. Factors of one colour do not conclude each other's premises; where they share a premise or a conclusion, they read it
+/// at its old value. See colours_of_factors().
+struct Chromatic {};
 /// A schedule of the user's own.
 struct Custom {
   StoredSchedule schedule;
 };
-using Strategy = std::variant<Parall, SeqFix, Topo, Custom>;
+using Strategy = std::variant<Parall, SeqFix, Topo, Chromatic, Custom>;
+
+/// The strategy of a name, which is its own in lower case (`seqfix` is in file order); none for other names.
+std::optional<Strategy> strategy_named(std::string_view name);
+/// All of them.
+std::vector<std::string_view> strategy_names();
 
 /// A schedule made ready to run: batches of edges.
 struct Batches {
@@ -103,6 +113,19 @@ std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph,
 /// order of the derivation graph and messages to bodies its reverse. Where the derivations themselves are cyclic, the
 /// lowest-numbered factor of the rest goes first.
 std::vector<Offset> topological_order(HostFactorGraph const& graph);
+
+/// A colour for each factor, such that no two of which one concludes a premise of the other have the same. A table both concludes
+/// and uses its variables. Hubs, where conflicts would be more than 16 a neighbour, are left out: many factors that conclude one
+/// variable and many that use it may share a colour, and read the old value.
+///
+/// Kokkos Kernels' greedy colouring on one thread, so that every run gives the same. Derivation graphs, where clauses and
+/// disjunctions alternate, need about as many colours as their shortest odd cycle asks for: two or three.
+/// \return [F], from 0   \throws InputError if Kokkos is not initialised   \cost linear in edges, but for the colouring itself
+std::vector<Index> colours_of_factors(HostFactorGraph const& graph);
+
+/// The batch of each edge under CHROMATIC, of C colours: c for the message to the head of a factor of colour c, 2C - 1 - c for
+/// those to its body.   \return [E]
+std::vector<Index> levels_of_colouring(HostFactorGraph const& graph, std::vector<Index> const& colours);
 
 /// Checks edge ids, duplicates, batch offsets; that a partial order has no cycle; and, for `batches` with `before` and
 /// `after`, that no batch violates that order, directly or through other edges: no edge may be in an earlier batch than one
