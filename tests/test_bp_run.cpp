@@ -367,6 +367,42 @@ TEST_CASE_TEMPLATE("bp: damping keeps the fixed point; relabelling variables per
   test::check_identical(marginals, plain.marginals(), "relabelled");
 }
 
+TEST_CASE_TEMPLATE("bp: adaptive damping has the same bits however a schedule is run", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+    Solver<T> batched(graph, bp::SeqFix{}, {}, {bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {bp::Execution::sequential});
+    bp::Options const options{.max_iterations = 40, .tolerance = 1e-30, .adapt_after = 3};
+    auto const report = batched.run(options);
+    CHECK(report.residual == sequential.run(options).residual);
+    test::check_identical(batched.messages(), sequential.messages(), fmt::format("seed {}", seed));
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: with damping the residual counts what messages would change by", T, HORNBILL_TEST_CELLS) {
+  FactorGraphBuilder builder(2);
+  builder.add_prior(0, 0.75).add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1);
+  Solver<T> solver(std::move(builder).build(), bp::Parall{});
+  auto const report = solver.run({.max_iterations = 1, .tolerance = 0.3, .damping = 0.999});
+  CHECK(report.residual == doctest::Approx(0.25).epsilon(1e-5));  // of the prior's message, though its variable moved by less than 0.001
+  CHECK(std::abs(solver.marginals()[0] - 0.5) < 1e-3);
+}
+
+TEST_CASE("bp: a step of adaptive damping halves at each turn, and grows the slower the more turns there were") {
+  detail::Step step;
+  CHECK(step.next(true) == 1.f);
+  CHECK(step.next(true) == 1.f);
+  CHECK(step.next(false) == 0.5f);
+  CHECK(step.next(true) == 0.25f);
+  float const early = step.next(true) / 0.25f;
+  CHECK(early > 1.f);
+  for (int i = 0; i < 1000; ++i) step.next(i % 2 == 0);
+  float const shortest = std::abs(step.last);
+  CHECK(shortest > 0.f);
+  CHECK(step.next(step.last < 0) / shortest < early);
+  for (int i = 0; i < 1000000; ++i) step.next(step.last < 0);
+  CHECK(step.next(step.last < 0) == 1.f);
+}
+
 TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   auto const graph = test::random_graph(4);
   Solver<T> solver(graph, bp::Parall{});
@@ -380,6 +416,7 @@ TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   CHECK_THROWS_AS(solver.run({.tolerance = -1}), InputError);
   CHECK_THROWS_AS(solver.run({.tolerance = std::nan("")}), InputError);
   CHECK_THROWS_AS(solver.run({.damping = 1}), InputError);
+  CHECK_THROWS_AS(solver.run({.adapt_after = -2}), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(100000, 1), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(0, 2), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(0, -1), InputError);

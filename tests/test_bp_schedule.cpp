@@ -11,6 +11,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
 
+#include "support/hygiene.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace hornbill;
@@ -111,6 +112,43 @@ TEST_CASE("schedule: TOPO holds every edge once, on cyclic graphs and on forests
   auto order = bp::topological_order(forest);
   std::sort(order.begin(), order.end());
   CHECK(order == file_order(forest));
+}
+
+TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses a variable differ in colour, but at hubs") {
+  test::LabelsUnwatched const unwatched;  // Kokkos Kernels has names of its own
+  FactorGraphBuilder builder(42);  // variable 0 is concluded by 20 and used by 20
+  for (Index v = 1; v <= 20; ++v) builder.add_conjunction(0, std::vector<Index>{v}).add_conjunction(v + 20, std::vector<Index>{0});
+  builder.add_conjunction(41, std::vector<Index>{1, 40});
+  auto const star = std::move(builder).build();
+  auto const tables = test::random_graph(5, {.num_factors = 60, .tables = 0.3});
+  for (auto const& graph : {test::random_graph(3), test::random_forest(4, 200), star, tables}) {
+    auto const colours = bp::colours_of_factors(graph);
+    auto const factor_of = factors_of_edges(graph);
+    auto const at = edges_of_variables(graph);
+    for (Index v = 0; v < graph.num_variables; ++v) {
+      std::vector<Index> concluding, using_it;
+      for (Offset k = at.offsets[v]; k < at.offsets[v + 1]; ++k) {
+        Index const a = factor_of[at.edges[k]];
+        bool const table = graph.factor_type[a] == FactorType::table, head = at.edges[k] == graph.factor_offsets[a];
+        if (head || table) concluding.push_back(a);
+        if (!head || table) using_it.push_back(a);
+      }
+      if (concluding.size() * using_it.size() > 16 * (concluding.size() + using_it.size())) continue;
+      for (Index a : concluding)
+        for (Index b : using_it) CHECK((a == b || colours[a] != colours[b]));
+    }
+    auto edges = bp::make_batches(graph, bp::Chromatic{}).edges;
+    std::sort(edges.begin(), edges.end());
+    CHECK(edges == file_order(graph));
+  }
+  CHECK(bp::make_batches(star, bp::Chromatic{}).num_batches() <= 6);
+  CHECK(bp::make_batches(generate(options_like("hedc")).graph, bp::Chromatic{}).num_batches() == 4);
+  CHECK(bp::make_batches(HostFactorGraph{}, bp::Chromatic{}).num_batches() == 0);
+}
+
+TEST_CASE("schedule: every built-in strategy has a name") {
+  for (auto const name : bp::strategy_names()) CHECK(bp::strategy_named(name).has_value());
+  CHECK(!bp::strategy_named("SEQFIX"));
 }
 
 TEST_CASE("schedule: statistics") {

@@ -9,6 +9,7 @@
 
 #include "support/cells.hpp"
 #include "support/compare.hpp"
+#include "support/hygiene.hpp"
 #include "support/solver.hpp"
 
 using namespace hornbill;
@@ -113,6 +114,26 @@ TEST_CASE_TEMPLATE("golden: a derivation graph with and without evidence, agains
     HostEvidence const observed = std::string(evidence) == "none" ? HostEvidence{} : io::read_evidence_text(golden + "weblech." + evidence, graph);
     compare_columns<T>(graph, schedule, observed, read_table(fmt::format("{}weblech.{}.{}.txt", golden, schedule, evidence)), {1, 5, 20, 200},
                        fmt::format("weblech {} {}", schedule, evidence));
+  }
+}
+
+TEST_CASE_TEMPLATE("golden: adaptive damping brings every schedule to SEQFIX's fixed point, where PARALL by itself swings for ever", T, HORNBILL_DOUBLE_CELLS) {
+  test::LabelsUnwatched const unwatched;  // of Kokkos Kernels, which colours for CHROMATIC
+  auto const graph = io::read_model(golden + "weblech.causal_fg").graph;
+  for (std::string evidence : {"ev10", "ev50"}) {
+    auto const observed = io::read_evidence_text(golden + "weblech." + evidence, graph);
+    bp::Options options{.max_iterations = 5000, .tolerance = 1e-9, .adapt_after = -1};
+    Solver<T> seqfix(graph, bp::SeqFix{}, observed), swinging(graph, bp::Parall{}, observed);
+    REQUIRE(seqfix.run(options).stop == bp::Stop::converged);
+    auto const swing = swinging.run(options);
+    CHECK(swing.stop == bp::Stop::iteration_limit);
+    CHECK(swing.residual > 0.9);
+    options.adapt_after = 60;
+    for (auto const name : {"parall", "chromatic", "seqfix", "topo"}) {
+      Solver<T> adaptive(graph, *bp::strategy_named(name), observed);
+      REQUIRE_MESSAGE(adaptive.run(options).stop == bp::Stop::converged, name, " ", evidence);
+      test::check_close(adaptive.marginals(), seqfix.marginals(), 1e-6, fmt::format("{} {}", name, evidence));
+    }
   }
 }
 

@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
       auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, host_plan));
       CountAllocations const counter(T::Memory::name());
       test::Solver<T> solver(*graph, strategy, {}, options);
-      solver.iterate(2);
+      solver.run({.max_iterations = 2, .tolerance = 1e-30, .adapt_after = 1});
       auto const small_change = 16384.0;  // headers, scalars
       INFO("simultaneous: ", simultaneous, ", promised ", promised);
       CHECK(most_allocated > 0);

@@ -18,7 +18,7 @@ namespace hornbill::cli {
 namespace {
 
 struct LbpArguments {
-  std::string file, schedule = "seqfix", backend, precision = "double", output, top, name = "lbp", start;
+  std::string file, schedule = "seqfix", backend, precision = "double", damping = "auto", output, top, name = "lbp", start;
   std::vector<std::string> evidence;
   bp::Options options;
   std::size_t memory_limit = 0;
@@ -161,7 +161,7 @@ void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
                           {"iterations", std::to_string(r.report.iterations)},
                           {"residual", fmt::format("{:.17g}", r.report.residual)},
                           {"tolerance", fmt::format("{:.17g}", a.options.tolerance)},
-                          {"damping", fmt::format("{:.17g}", a.options.damping)},
+                          {"damping", a.damping},
                           {"evidence", fmt::format("{}", fmt::join(a.evidence, " "))},
                           {"hornbill_version", HORNBILL_VERSION}};
   model.marginals[a.name] = std::move(marginals);
@@ -180,6 +180,10 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
 int run_lbp(LbpArguments& a) {
   require_usable_output(a);
   if (a.backend.empty()) a.backend = backend::names().back();
+  if (a.damping != "auto") {
+    a.options.damping = std::stod(a.damping);
+    a.options.adapt_after = -1;
+  }
   auto model = io::read_model(a.file);
   auto const observed = gather_evidence(a, model);
   auto const strategy = find_strategy(a.schedule, model, a.file);
@@ -225,7 +229,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command->add_option("--damping", a->options.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new; 0.3 to 0.9 may help where nothing converges")->check(at_least(0) & below(1))->capture_default_str();
+  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 60 iterations do not converge, each message takes steps of its own")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
   command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");

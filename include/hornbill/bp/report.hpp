@@ -30,7 +30,7 @@ constexpr std::string_view to_string(Stop stop) {
 struct Report {
   Stop stop = Stop::iteration_limit;
   int iterations = 0;          ///< iterations run
-  double residual = 0;         ///< largest change of any marginal in the last iteration; infinity if there was none
+  double residual = 0;         ///< largest change of any marginal in the last iteration (see run()); infinity if there was none
   Index contradiction = -1;    ///< a variable that is both surely true and surely false
   double elapsed_seconds = 0;  ///< of the run, without plan and copies
 };

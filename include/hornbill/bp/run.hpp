@@ -23,6 +23,9 @@ struct Options {
   double tolerance = 1e-6;
   double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
   double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
+  /// Iterations after which damping adapts to what has not converged: each message then takes steps of its own, half as
+  /// long whenever its change turns round, longer whenever it does not. -1 = never; nor with a `damping`, or without a tolerance to reach.
+  int adapt_after = 60;
   bool warm_start = true; ///< go on from the state's messages, where a run has left any
   int check_every = 0;    ///< iterations between judgements of the residual, at most 64; 0 = the backend's choice
   /// Called whenever the host looks, after one or several judgements, with the iterations run and the residual.
@@ -30,6 +33,9 @@ struct Options {
 };
 
 /// Runs belief propagation until it converges or meets a limit. Waits for `exec`.
+///
+/// With damping a marginal may change little only because its messages take short steps. So with damping the residual is
+/// the largest change of any marginal *or* of any message's probability, had it not been damped.
 ///
 /// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
 /// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the

@@ -8,6 +8,7 @@
 #include <hornbill/detail/bp/accumulator.hpp>
 #include <hornbill/detail/bp/control.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
+#include <hornbill/detail/bp/step.hpp>
 #include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
@@ -23,13 +24,17 @@ struct State {
   Kokkos::View<detail::Node<Value>*, MemorySpace> nodes;            ///< [num_nodes], of the trees over wide factors
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> part_sums; ///< [num_part_sums], of parts of hubs
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
-  Kokkos::View<Value*, MemorySpace> largest_changes;                ///< of beliefs, by those who formed them
+  Kokkos::View<Value*, MemorySpace> largest_changes;                ///< of beliefs, by those who formed them; then of messages
   Kokkos::View<detail::Control<Value>, MemorySpace> control;
+  /// [num_messages] each, made by the first run that damps: the step of each message, and by how much its probability would have
+  /// changed undamped.
+  Kokkos::View<detail::Step*, MemorySpace> steps;
+  Kokkos::View<float*, MemorySpace> residuals;
   bool cold = true;      ///< no run has ended in usable messages yet
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
-  detail::Recording recording;  ///< where the backend records iterations
+  detail::Recording recordings[2];  ///< where the backend records iterations: as they are, and with adaptive damping
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.

@@ -23,6 +23,7 @@ struct RecordingKey {
   void const* graph = nullptr;
   void const* evidence = nullptr;
   void const* plan = nullptr;
+  void const* steps = nullptr;
   double damping = 0;
   int iterations = 0;
   bool operator==(RecordingKey const&) const = default;

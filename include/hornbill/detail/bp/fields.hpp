@@ -6,6 +6,15 @@
 
 namespace hornbill::detail {
 
+/// |s(b) - s(a)| for s(l) = 1/(1 + exp(-l)), without cancellation: s(high) s(-low) (1 - exp(low - high)).
+template <class Value>
+KOKKOS_INLINE_FUNCTION float change_of_probability(Value a, Value b) {
+  if (a == b) return 0.f;
+  auto const low = static_cast<float>(Kokkos::fmin(a, b)), high = static_cast<float>(Kokkos::fmax(a, b));
+  auto const apart = static_cast<float>(Kokkos::abs(b - a));
+  return -Kokkos::expm1(-apart) / ((1.f + Kokkos::exp(-high)) * (1.f + Kokkos::exp(low)));
+}
+
 template <class Value_, class MemorySpace_>
 struct Fields {
   using Value = Value_;
@@ -21,6 +30,8 @@ struct Fields {
   Kokkos::View<Extended<Value>*, MemorySpace> weights, table_sums;
   Kokkos::View<Control<Value>, MemorySpace> control;
   Value damping = 0;
+  Kokkos::View<float*, MemorySpace> residuals;  // with damping only
+  Kokkos::View<Step*, MemorySpace> steps;       // with adaptive damping only
 
   KOKKOS_FUNCTION bool is_binary(Index variable) const {
     return graph.tables.cardinality.extent(0) == 0 || graph.tables.cardinality(variable) == 2;
@@ -46,12 +57,25 @@ struct Fields {
   /// Whether the run has ended: what was submitted ahead then changes nothing.
   KOKKOS_FUNCTION bool stopped() const { return control().stopped != 0; }
 
-  /// What becomes of a newly computed message.   Geometric damping, as libDAI's. Certainty is not damped: it would never
-  /// be reached.
-  KOKKOS_FUNCTION Value damped(Value before, Value computed) const {
+  /// What becomes of a newly computed message, entry `at`.
+  KOKKOS_FUNCTION Value damped(Index at, Value before, Value computed) const {
     Value const after = limit_to_grid(computed);
-    if (damping == 0 || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
-    return damping * before + (1 - damping) * after;
+    return damps() ? damped_on_grid(at, before, after) : after;
+  }
+  KOKKOS_FUNCTION bool damps() const { return residuals.extent(0) > 0; }
+
+ private:
+  /// Geometric damping, as libDAI's, or by a step of the message's own. Certainty is not damped: it would never be reached.
+  /// A function of its own, so that its registers are not those of every kernel.
+  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Value before, Value after) const {
+    residuals(at) = change_of_probability(before, after);
+    if (before == after || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
+    if (steps.extent(0) == 0) return damping * before + (1 - damping) * after;
+    Step step = steps(at);
+    float const length = step.next(after < before);
+    steps(at).last = step.last;
+    steps(at).turns = step.turns;
+    return length == 1.f ? after : before + static_cast<Value>(length) * (after - before);
   }
 };
 
@@ -65,7 +89,7 @@ enum class Write {
 /// Entry `at` of messages, which was `before` and is a term of slot `slot`.
 template <Write write, class Value, class MemorySpace>
 KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value before, Value computed) {
-  Value const after = f.damped(before, computed);
+  Value const after = f.damped(at, before, computed);
   if constexpr (write == Write::stage)
     f.pending(at) = after;
   else

@@ -9,7 +9,7 @@
 
 namespace hornbill::detail {
 
-/// Warps that form beliefs, each of as many variables as it must.
+/// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
 inline constexpr std::size_t most_belief_warps = 4096;
 
 }  // namespace hornbill::detail
@@ -33,7 +33,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   state.control = Kokkos::View<detail::Control<Value>, MemorySpace>(view_alloc(exec, "hornbill::bp::control"));
-  make(state.largest_changes, "largest_changes", backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1);
+  make(state.largest_changes, "largest_changes", 2 * (backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1));
   return state;
 }
 
@@ -52,12 +52,12 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
              2 * sizeof(detail::Extended<Value>) * weights;
   }
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
-  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched ? 2 : 1) + slots) +
+  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched ? 2 : 1) + slots) + (sizeof(detail::Step) + sizeof(float)) * messages +
                             sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * plan.num_nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
                                   plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
-  return structure + state + tasks + tables + sizeof(Value) * detail::most_belief_warps;
+  return structure + state + tasks + tables + 2 * sizeof(Value) * detail::most_belief_warps;
 }
 
 }  // namespace hornbill::bp

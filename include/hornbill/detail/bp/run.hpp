@@ -30,7 +30,25 @@ Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& grap
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
                                      bp::State<Value, MemorySpace> const& s, double damping = 0) {
   return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control,
-          static_cast<Value>(damping)};
+          static_cast<Value>(damping), {}, {}};
+}
+
+/// An array of one entry a message, when it is first needed.
+template <class T, class ExecutionSpace, class Value, class MemorySpace>
+void make_once(ExecutionSpace const& exec, Kokkos::View<T*, MemorySpace>& array, std::string const& label, bp::State<Value, MemorySpace> const& state) {
+  if (array.extent(0) == 0) array = Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(exec, label), state.messages.extent(0));
+}
+
+/// The same with damping, which keeps residuals: fixed, or adaptive with every step at its full length.
+template <class ExecutionSpace, class Value, class MemorySpace>
+Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Value, MemorySpace> f, bp::State<Value, MemorySpace>& state, bool adaptive) {
+  make_once(exec, state.residuals, "hornbill::bp::residuals", state);
+  f.residuals = state.residuals;
+  if (!adaptive) return f;
+  make_once(exec, state.steps, "hornbill::bp::steps", state);
+  Kokkos::deep_copy(exec, state.steps, Step{});
+  f.steps = state.steps;
+  return f;
 }
 
 inline void validate(bp::Options const& options) {
@@ -40,7 +58,48 @@ inline void validate(bp::Options const& options) {
   };
   require(std::isgreaterequal(options.tolerance, 0), "the tolerance must be a number of at least 0");
   require(std::isgreaterequal(options.damping, 0) && std::isless(options.damping, 1), "damping must be in [0, 1)");
+  require(options.adapt_after >= -1, "adapt_after is a number of iterations, or -1 for never");
   require(std::isgreaterequal(options.time_limit, 0), "the time limit must be a number of at least 0 seconds");
+}
+
+/// Largest residual of any message, by warps where lanes are used.
+template <class Value, class MemorySpace>
+struct LargestResidual {
+  Kokkos::View<float const*, MemorySpace> residuals;
+  Kokkos::View<Value*, MemorySpace> largest;  // of each warp
+
+  KOKKOS_FUNCTION void operator()(Index i, Value& most) const { most = Kokkos::fmax(most, static_cast<Value>(residuals(i))); }
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    Index const warp = static_cast<Index>(member.league_rank()) * member.team_size() + member.team_rank();
+    Index const step = static_cast<Index>(member.league_size()) * member.team_size() * bp::warp_size;
+    for_each_lane(member, [&](int id) {
+      Value most = 0;
+      for (Offset i = warp * bp::warp_size + id; i < static_cast<Offset>(residuals.extent(0)); i += step) most = Kokkos::fmax(most, static_cast<Value>(residuals(i)));
+      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) most = Kokkos::fmax(most, from_lane_beside(most, distance));
+      if (id == 0) largest(warp) = most;
+    });
+  }
+};
+
+/// With damping beliefs may change little only because steps are short: what messages would change by counts too. Second
+/// half of largest_changes.
+template <class Launcher, class Value, class MemorySpace>
+void look_at_residuals(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  auto const half = largest_changes.extent(0) / 2;
+  Kokkos::View<Value*, MemorySpace> const largest = Kokkos::subview(largest_changes, Kokkos::pair<std::size_t, std::size_t>(half, 2 * half));
+  LargestResidual<Value, MemorySpace> const kernel{f.residuals, largest};
+  auto const messages = static_cast<Index>(f.residuals.extent(0));
+  if constexpr (tuning.lanes) {
+    constexpr int warps = tuning.team_size / bp::warp_size;
+    Index const teams = std::min<Index>((messages + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(half) / warps);
+    launcher.parallel_for("hornbill::bp::residuals", BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, teams, warps, bp::warp_size), kernel);
+  } else {
+    Kokkos::View<Value, MemorySpace> const one = Kokkos::subview(largest, 0);
+    launcher.parallel_reduce("hornbill::bp::residuals", Range<ExecutionSpace>(launcher.exec, 0, messages), kernel, Kokkos::Max<Value, MemorySpace>(one));
+  }
 }
 
 /// What the largest change of the last iteration means, by one team; `iterations` have been run since it was last called.
@@ -119,6 +178,7 @@ void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, 
     iterate(launcher, f, plan);
     if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
   }
+  if (f.damps()) look_at_residuals(launcher, f, state.largest_changes);
   judge(launcher, state, iterations);
 }
 
@@ -135,8 +195,8 @@ void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, 
             bp::State<Value, MemorySpace>& state, int iterations, int times) {
   if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
     using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
-    auto& recording = state.recording;
-    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), static_cast<double>(f.damping), iterations};
+    auto& recording = state.recordings[f.damps()];
+    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), f.steps.data(), static_cast<double>(f.damping), iterations};
     if (!recording.graph || !(recording.key == key)) {
       Graph graph = recorded(exec, [&](auto recorder) { iterate_and_judge(recorder, f, plan, state, iterations); });
       recording = {std::make_shared<Graph>(std::move(graph)), plan.id, key};
@@ -167,15 +227,22 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   detail::validate(options);
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  auto const fields = detail::fields_of(graph, evidence.terms(), state, options.damping);
+  auto fields = detail::fields_of(graph, evidence.terms(), state, options.damping);
+  if (options.damping > 0) fields = detail::damping_fields(exec, fields, state, false);
   int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
   int const check_every = std::min(wanted, detail::most_recorded);
 
   detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options.tolerance);
   auto now = detail::look(exec, state);
   int times = 1;  // of check_every iterations between two looks; grows while looks cost more than they tell
+  bool const may_adapt = options.adapt_after >= 0 && options.damping == 0 && options.tolerance > 0;
+  int limit = may_adapt ? std::min(options.adapt_after, options.max_iterations) : options.max_iterations;
   while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
-    int const left = options.max_iterations - now.iterations;
+    if (now.iterations == limit) {
+      fields = detail::damping_fields(exec, fields, state, true);
+      limit = options.max_iterations;
+    }
+    int const left = limit - now.iterations;
     double const before = seconds();
     if (left < check_every) detail::run_once(exec, fields, plan, state, left);
     else detail::run_often(exec, fields, plan, state, check_every, std::min(times, left / check_every));

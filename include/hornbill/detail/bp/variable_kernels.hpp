@@ -306,7 +306,7 @@ void form_beliefs(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokko
   Beliefs<Value, MemorySpace> const kernel{f, largest_changes};
   if constexpr (tuning.lanes) {
     constexpr int warps = tuning.team_size / bp::warp_size;
-    Index const teams = std::min<Index>((f.num_variables() + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(largest_changes.extent(0)) / warps);
+    Index const teams = std::min<Index>((f.num_variables() + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(largest_changes.extent(0) / 2) / warps);
     launcher.parallel_for("hornbill::bp::beliefs", BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, teams, warps, bp::warp_size), kernel);
   } else {
     Kokkos::View<Value, MemorySpace> const largest = Kokkos::subview(largest_changes, 0);
