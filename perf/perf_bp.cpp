@@ -51,9 +51,9 @@ hb::bp::Strategy strategy_of(std::string const& name) {
 
 /// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence.
 template <class Value, class Exec>
-json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, bool simultaneous, Arguments const& a) {
+json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a) {
   hb::bp::Plan<typename Exec::memory_space> plan;
-  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, hb::bp::lay_out<Exec>(host, batches, simultaneous, {a.execution})); });
+  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, hb::bp::lay_out<Exec>(host, batches, {a.execution})); });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
   hb::Evidence evidence(exec, host, graph);
@@ -121,9 +121,7 @@ void measure_graph(std::string const& name, Arguments const& a) {
                   {"kokkos", KOKKOS_VERSION}};
         try {
           line.update(hb::backend::visit(backend, [&](auto const& exec) {
-            bool const simultaneous = schedule == "parall";
-            return precision == "float" ? measure<float>(exec, model.graph, batches, simultaneous, a)
-                                        : measure<double>(exec, model.graph, batches, simultaneous, a);
+            return precision == "float" ? measure<float>(exec, model.graph, batches, a) : measure<double>(exec, model.graph, batches, a);
           }));
         } catch (std::exception const& e) {
           line["error"] = e.what();

@@ -4,8 +4,10 @@
     perf/tables.py perf/results/FILE.jsonl ...
     perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph, for README
     perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph, for README
+    perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
 """
 import json
+import statistics
 import sys
 
 
@@ -91,9 +93,33 @@ def iterations(files):
                      for graph in edges])
 
 
+def convergence(files):
+    """How many runs under evidence converge, one row a method; iterations and times are medians over those that do."""
+    runs = {}
+    for file in files:
+        with open(file) as text:
+            for line in map(json.loads, text):
+                runs.setdefault((line["schedule"], line["damping"], line.get("device", "?")), []).append(line)
+    rows, distances = [], []
+    for (schedule, damping, device), lines in runs.items():
+        good = [line for line in lines if line.get("converged")]
+        median = lambda key: statistics.median(line[key] for line in good)
+        rows.append([schedule, damping, device, f"{len(good)} of {len(lines)}", f"{median('iterations'):.0f}" if good else "",
+                     seconds(median("run_seconds")) if good else "", seconds(sum(line["run_seconds"] for line in lines if "run_seconds" in line))])
+        for line in lines:
+            if "largest_distance_to_exact" in line:
+                distances.append([schedule, damping, line["evidence"], line["iterations"], f"{line['largest_distance_to_exact']:.3g}",
+                                  f"{line['mean_distance_to_exact']:.3g}", f"{line['largest_distance_to_libdai_bp']:.1e}"])
+    print_table(["schedule", "damping", "device", "converged", "iterations", "time", "time of all runs"], rows)
+    if distances:
+        print_table(["schedule", "damping", "labels", "iterations", "largest distance to exact", "mean distance", "to libDAI's BP"], distances)
+
+
 def main():
     if sys.argv[1:2] == ["--summary"]:
         return summary(sys.argv[2:])
+    if sys.argv[1:2] == ["--convergence"]:
+        return convergence(sys.argv[2:])
     if sys.argv[1:2] == ["--iterations"]:
         return iterations(sys.argv[2:])
     for file in sys.argv[1:]:

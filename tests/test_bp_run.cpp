@@ -371,7 +371,7 @@ TEST_CASE_TEMPLATE("bp: adaptive damping has the same bits however a schedule is
   for (unsigned seed = 1; seed <= 3; ++seed) {
     auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
     Solver<T> batched(graph, bp::SeqFix{}, {}, {bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {bp::Execution::sequential});
-    bp::Options const options{.max_iterations = 40, .tolerance = 1e-30, .adapt_after = 3};
+    bp::Options const options{.max_iterations = 40, .tolerance = 1e-30, .adaptive = {.after = 3}};
     auto const report = batched.run(options);
     CHECK(report.residual == sequential.run(options).residual);
     test::check_identical(batched.messages(), sequential.messages(), fmt::format("seed {}", seed));
@@ -387,20 +387,83 @@ TEST_CASE_TEMPLATE("bp: with damping the residual counts what messages would cha
   CHECK(std::abs(solver.marginals()[0] - 0.5) < 1e-3);
 }
 
+TEST_CASE_TEMPLATE("bp: SEQRND is SEQFIX in one order after another", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(5, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+  Solver<T> one_by_one(graph, bp::SeqFix{});
+  for (int i = 0; i < 4; ++i) {
+    one_by_one.plan = bp::make_plan(one_by_one.exec, graph, bp::SeqFix{bp::random_order(graph, {.seed = 3}, i)}, {bp::Execution::sequential});
+    one_by_one.iterate(1);
+  }
+  for (auto execution : {bp::Execution::batched, bp::Execution::sequential}) {
+    Solver<T> random(graph, bp::SeqRnd{.seed = 3}, {}, {execution});
+    CHECK(random.iterate(4).iterations == 4);
+    test::check_identical(random.messages(), one_by_one.messages(), "messages");
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: RESIDUAL with all messages is PARALL", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(6, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+  Solver<T> parall(graph, bp::Parall{});
+  parall.iterate(5);
+  for (bool randomised : {false, true}) {
+    Solver<T> residual(graph, bp::Residual{.share = 1, .randomised = randomised});
+    residual.iterate(5);
+    test::check_identical(residual.messages(), parall.messages(), randomised ? "randomised" : "by residual");
+  }
+}
+
+TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, and ends where others do", T, HORNBILL_TEST_CELLS) {
+  auto const graph = generate({.num_variables = 3000, .num_edges = 9000}).graph;
+  auto probability = [](double l) { return 1 / (1 + std::exp(-l)); };
+  Solver<T> residual(graph, bp::Residual{.share = 0.1}), candidates(graph, bp::Parall{});
+  residual.iterate(3);
+  auto const before = residual.messages();
+  bp::set_factor_messages(candidates.exec, candidates.device, before, candidates.state);
+  candidates.iterate(1);
+  residual.iterate(1);
+  auto const all = candidates.messages(), after = residual.messages();
+  double least_updated = 1, most_left = 0;
+  std::size_t unsettled = 0, updated = 0;
+  for (std::size_t e = 0; e < before.size(); ++e) {
+    if (before[e] == all[e]) continue;
+    ++unsettled;
+    double const change = std::abs(probability(all[e]) - probability(before[e]));
+    if (after[e] == all[e]) {
+      ++updated;
+      least_updated = std::min(least_updated, change);
+    } else {
+      CHECK(after[e] == before[e]);
+      most_left = std::max(most_left, change);
+    }
+  }
+  CHECK(updated >= unsettled / 10);
+  CHECK(updated < unsettled);
+  CHECK(most_left < 1.001 * least_updated);  // residuals are kept in float
+
+  double const tolerance = sizeof(typename T::Value) == 8 ? 1e-9 : 1e-6;
+  Solver<T> seqfix(graph, bp::SeqFix{}), random(graph, bp::Residual{.share = 0.5, .randomised = true});
+  REQUIRE(seqfix.run({.tolerance = tolerance}).stop == bp::Stop::converged);
+  REQUIRE(residual.run({.tolerance = tolerance}).stop == bp::Stop::converged);
+  REQUIRE(random.run({.tolerance = tolerance}).stop == bp::Stop::converged);
+  test::check_close(residual.marginals(), seqfix.marginals(), 100 * tolerance, "residual");
+  test::check_close(random.marginals(), seqfix.marginals(), 100 * tolerance, "random");
+}
+
 TEST_CASE("bp: a step of adaptive damping halves at each turn, and grows the slower the more turns there were") {
   detail::Step step;
-  CHECK(step.next(true) == 1.f);
-  CHECK(step.next(true) == 1.f);
-  CHECK(step.next(false) == 0.5f);
-  CHECK(step.next(true) == 0.25f);
-  float const early = step.next(true) / 0.25f;
+  auto next = [&](bool negative) { return step.next(negative, {}); };
+  CHECK(next(true) == 1.f);
+  CHECK(next(true) == 1.f);
+  CHECK(next(false) == 0.5f);
+  CHECK(next(true) == 0.25f);
+  float const early = next(true) / 0.25f;
   CHECK(early > 1.f);
-  for (int i = 0; i < 1000; ++i) step.next(i % 2 == 0);
+  for (int i = 0; i < 1000; ++i) next(i % 2 == 0);
   float const shortest = std::abs(step.last);
   CHECK(shortest > 0.f);
-  CHECK(step.next(step.last < 0) / shortest < early);
-  for (int i = 0; i < 1000000; ++i) step.next(step.last < 0);
-  CHECK(step.next(step.last < 0) == 1.f);
+  CHECK(next(step.last < 0) / shortest < early);
+  for (int i = 0; i < 1000000; ++i) next(step.last < 0);
+  CHECK(next(step.last < 0) == 1.f);
 }
 
 TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
@@ -416,7 +479,9 @@ TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   CHECK_THROWS_AS(solver.run({.tolerance = -1}), InputError);
   CHECK_THROWS_AS(solver.run({.tolerance = std::nan("")}), InputError);
   CHECK_THROWS_AS(solver.run({.damping = 1}), InputError);
-  CHECK_THROWS_AS(solver.run({.adapt_after = -2}), InputError);
+  CHECK_THROWS_AS(solver.run({.adaptive = {.after = -2}}), InputError);
+  CHECK_THROWS_AS(solver.run({.adaptive = {.shrink = 1}}), InputError);
+  CHECK_THROWS_AS(solver.run({.adaptive = {.patience = 0}}), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(100000, 1), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(0, 2), InputError);
   CHECK_THROWS_AS(solver.evidence.clamp(0, -1), InputError);

@@ -1,5 +1,6 @@
 // Schedules and their division into batches.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>
@@ -144,6 +145,26 @@ TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses
   CHECK(bp::make_batches(star, bp::Chromatic{}).num_batches() <= 6);
   CHECK(bp::make_batches(generate(options_like("hedc")).graph, bp::Chromatic{}).num_batches() == 4);
   CHECK(bp::make_batches(HostFactorGraph{}, bp::Chromatic{}).num_batches() == 0);
+}
+
+TEST_CASE("schedule: SEQRND's orders are the same in every run, each iteration's its own, and keep factors together") {
+  auto const graph = test::random_graph(2);
+  auto const factor_of = factors_of_edges(graph);
+  auto const first = bp::random_order(graph, {.seed = 7}, 0);
+  CHECK(first == bp::random_order(graph, {.seed = 7}, 0));
+  CHECK(first != bp::random_order(graph, {.seed = 7}, 1));
+  CHECK(first != bp::random_order(graph, {.seed = 8}, 0));
+  int changes = 0;
+  for (std::size_t i = 1; i < first.size(); ++i) changes += factor_of[first[i]] != factor_of[first[i - 1]];
+  CHECK(changes < graph.num_factors());
+  auto sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(sorted == file_order(graph));
+}
+
+TEST_CASE("schedule: RESIDUAL without a share between 0 and 1 is refused") {
+  for (double share : {0.0, -1.0, 1.5, std::nan("")})
+    CHECK_THROWS_WITH_AS(bp::make_batches(test::random_graph(1), bp::Residual{.share = share}), doctest::Contains("must be in (0, 1]"), InputError);
 }
 
 TEST_CASE("schedule: every built-in strategy has a name") {

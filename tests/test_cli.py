@@ -85,7 +85,7 @@ class CommandLine(unittest.TestCase):
         run("schedule", "g.h5", "--schedule", "topo", "--store", "mine", "--store-order", "topo_order", "-o", "s.h5")
         backends = run("lbp", "--help")[0]
         for backend in [b for b in ("serial", "openmp", "cuda") if b in backends]:
-            for schedule in ("parall", "seqfix", "topo", "mine", "topo_order"):
+            for schedule in ("parall", "seqfix", "topo", "chromatic", "seqrnd", "residual", "residual_random", "mine", "topo_order"):
                 for precision, places in (("double", 6), ("float", 3)):
                     out = json.loads(run("lbp", "s.h5", "--schedule", schedule, "--backend", backend, "--precision", precision,
                                          "--tolerance", 1e-7 if precision == "double" else 1e-5, "--json", "--top", "alarms", "--count", 30)[0])
@@ -93,6 +93,25 @@ class CommandLine(unittest.TestCase):
                     reference = reference or p
                     for variable, value in p.items():
                         self.assertAlmostEqual(value, reference[variable], places=places, msg=f"{backend} {schedule} {precision}")
+
+    def test_labels_converge_by_default(self):
+        marginals = []
+        for schedule in ("auto", "parall", "chromatic"):
+            out = json.loads(run("lbp", "g.h5", "--evidence", "labels10", "--schedule", schedule, "--top", "all", "--count", 1000, "--json")[0])
+            self.assertNotEqual(out["schedule"], "auto")
+            marginals.append({entry["variable"]: entry["p_true"] for entry in out["top"]})
+            for variable, p in marginals[-1].items():
+                self.assertAlmostEqual(p, marginals[0][variable], places=4)
+        run("lbp", "g.h5", "--evidence", "labels10", "--damping", 0, "--iterations", 2000, code=4)  # as libDAI iterates, it does not
+
+    def test_parameters_of_schedules(self):
+        few = json.loads(run("lbp", "g.h5", "--schedule", "residual", "--share", 0.02, "--json")[0])["iterations"]
+        many = json.loads(run("lbp", "g.h5", "--schedule", "residual", "--share", 0.9, "--json")[0])["iterations"]
+        self.assertLess(many, few)
+        run("lbp", "g.h5", "--schedule", "seqrnd", "--seed", 5)
+        self.assertIn("must be in (0, 1]", run("lbp", "g.h5", "--schedule", "residual", "--share", 2, code=3)[1])
+        self.assertIn("--share is for", run("lbp", "g.h5", "--share", 0.5, code=3)[1])
+        self.assertIn("--seed is for", run("lbp", "g.h5", "--schedule", "residual", "--seed", 5, code=3)[1])
 
     def test_schedule_statistics(self):
         out = json.loads(run("schedule", "g.h5", "--json", "--print")[0])
@@ -103,6 +122,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("batch 0:", run("schedule", "g.h5", "--print")[0])
         self.assertIn("no '/'", run("schedule", "g.h5", "--store", "a/b", "-o", "s2.h5", code=3)[1])
         self.assertIn("built-in", run("schedule", "g.h5", "--store", "parall", "-o", "s2.h5", code=3)[1])
+        self.assertIn("built-in", run("schedule", "g.h5", "--store", "auto", "-o", "s2.h5", code=3)[1])
         self.assertIn("there are parall, seqfix, topo", run("schedule", "g.h5", "--schedule", "other", code=3)[1])
 
     def test_output_and_warm_start(self):
@@ -119,7 +139,7 @@ class CommandLine(unittest.TestCase):
         with h5py.File("r.h5") as f:
             self.assertEqual(f.attrs["hornbill_format"], 1)
             self.assertEqual(f["marginals/lbp"].shape, (696,))
-            self.assertEqual(f["marginals/lbp"].attrs["schedule"], "seqfix")
+            self.assertIn(f["marginals/lbp"].attrs["schedule"], ("seqfix", "chromatic"))
             self.assertEqual(f["graph/factor_variables"].compression, "gzip")
 
     def test_evidence_sets_files_and_contradictions(self):

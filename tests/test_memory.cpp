@@ -41,18 +41,18 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
   auto const derivations = generate({.num_variables = 20000, .num_edges = 70000}).graph;
   auto const tables = test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .most_states = 4});
   FactorGraphBuilder builder(20000);  // a chain: a batch a factor
-  builder.add_prior(0, 0.5);
+  builder.add_prior(0, 0.7);
   for (Index v = 1; v < 20000; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.9, 0.1);
   auto const chain = std::move(builder).build();
   for (auto const* graph : {&derivations, &tables, &chain})
     for (bp::Strategy const& strategy : {bp::Strategy(bp::Parall{}), bp::Strategy(bp::SeqFix{})}) {
       bool const simultaneous = std::holds_alternative<bp::Parall>(strategy);
       bp::PlanOptions const options{.execution = simultaneous ? bp::Execution::automatic : bp::Execution::batched};
-      auto const host_plan = bp::lay_out<typename T::Exec>(*graph, bp::make_batches(*graph, strategy), simultaneous, options);
+      auto const host_plan = bp::lay_out<typename T::Exec>(*graph, bp::make_batches(*graph, strategy), options);
       auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, host_plan));
       CountAllocations const counter(T::Memory::name());
       test::Solver<T> solver(*graph, strategy, {}, options);
-      solver.run({.max_iterations = 2, .tolerance = 1e-30, .adapt_after = 1});
+      solver.run({.max_iterations = 2, .tolerance = 1e-30, .adaptive = {.after = 1}});
       auto const small_change = 16384.0;  // headers, scalars
       INFO("simultaneous: ", simultaneous, ", promised ", promised);
       CHECK(most_allocated > 0);

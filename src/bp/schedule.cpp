@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +25,14 @@ std::vector<Offset> all_edges(HostFactorGraph const& graph) {
   std::vector<Offset> edges(graph.factor_variables.size());
   std::iota(edges.begin(), edges.end(), Offset{0});
   return edges;
+}
+
+Batches one_batch(HostFactorGraph const& graph, Updates updates) {
+  Batches one;
+  one.edges = all_edges(graph);
+  one.offsets = {0, graph.num_edges()};
+  one.updates = updates;
+  return one;
 }
 
 /// Groups edges by level; a counting sort, so ascending within a batch.
@@ -103,7 +113,8 @@ void require_order_respected(StoredSchedule const& schedule, HostFactorGraph con
                                batch_of[before], batch_of[after]));
 }
 
-std::pair<std::string_view, Strategy> const built_in[] = {{"parall", Parall{}}, {"seqfix", SeqFix{}}, {"topo", Topo{}}, {"chromatic", Chromatic{}}};
+std::pair<std::string_view, Strategy> const built_in[] = {{"parall", Parall{}}, {"seqfix", SeqFix{}}, {"topo", Topo{}}, {"chromatic", Chromatic{}},
+                                                             {"seqrnd", SeqRnd{}}, {"residual", Residual{}}, {"residual_random", Residual{.share = 0.5, .randomised = true}}};
 
 }  // namespace
 
@@ -123,10 +134,7 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
   auto const start = std::chrono::steady_clock::now();
   Batches batches = std::visit(
       Overload{[&](Parall) {
-                 Batches one;
-                 one.edges = all_edges(graph);
-                 one.offsets = {0, graph.num_edges()};
-                 return one;
+                 return one_batch(graph, Updates::simultaneous);
                },
                [&](SeqFix const& fixed) {
                  if (fixed.order.empty()) return batches_of_order(graph, all_edges(graph));
@@ -135,10 +143,34 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
                },
                [&](Topo) { return batches_of_order(graph, topological_order(graph)); },
                [&](Chromatic) { return group_by_level(levels_of_colouring(graph, colours_of_factors(graph))); },
+               [&](SeqRnd const& random) {
+                 auto batches = batches_of_order(graph, random_order(graph, random, 0));
+                 batches.reshuffled = random;
+                 return batches;
+               },
+               [&](Residual const& residual) {
+                 if (!(std::isgreater(residual.share, 0) && std::islessequal(residual.share, 1))) throw InputError(fmt::format("the share of RESIDUAL is {}; it must be in (0, 1]", residual.share));
+                 auto batches = one_batch(graph, Updates::selected);
+                 batches.selection = residual;
+                 return batches;
+               },
                [&](Custom const& custom) { return batches_of(graph, custom.schedule); }},
       strategy);
   batches.analysis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return batches;
+}
+
+std::vector<Offset> random_order(HostFactorGraph const& graph, SeqRnd const& random, int iteration) {
+  std::seed_seq seeds{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32), static_cast<std::uint32_t>(iteration)};
+  std::mt19937_64 rng(seeds);
+  std::vector<Index> factors(graph.num_factors());
+  std::iota(factors.begin(), factors.end(), 0);
+  for (std::size_t i = factors.size(); i > 1; --i) std::swap(factors[i - 1], factors[rng() % i]);  // std::shuffle differs between libraries
+  std::vector<Offset> order;
+  order.reserve(graph.factor_variables.size());
+  for (Index a : factors)
+    for (Offset e = graph.factor_offsets[a]; e < graph.factor_offsets[a + 1]; ++e) order.push_back(e);
+  return order;
 }
 
 void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std::string const& source) {

@@ -30,7 +30,7 @@ void print_batches(bp::Batches const& batches) {
 
 void require_usable_name(std::string const& name) {
   io::validate_name(name, "schedule");
-  if (bp::strategy_named(name)) throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
+  if (name == "auto" || bp::strategy_named(name)) throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
 }
 
 void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {

@@ -18,7 +18,7 @@
 
 /// The parts that no value type enters.
 #define HORNBILL_INSTANTIATE_PLANS(PREFIX, SPACE)                                                                               \
-  PREFIX template bp::HostPlan bp::lay_out<SPACE>(HostFactorGraph const&, bp::Batches const&, bool, bp::PlanOptions const&);    \
+  PREFIX template bp::HostPlan bp::lay_out<SPACE>(HostFactorGraph const&, bp::Batches const&, bp::PlanOptions const&);          \
   PREFIX template bp::Plan<SPACE::memory_space> bp::make_plan<SPACE>(SPACE const&, bp::HostPlan const&);
 
 #ifndef HORNBILL_INSTANTIATING

@@ -2,6 +2,7 @@
 /// A schedule laid out on the host.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include <hornbill/bp/schedule.hpp>
@@ -12,6 +13,7 @@ namespace hornbill::bp {
 /// Ways to run a plan.
 enum class Mode {
   simultaneous,  ///< all messages at once, then all sums anew
+  selected,      ///< the same, but only some take their place
   batched,       ///< batch after batch: new messages are staged, then committed
   sequential     ///< update after update, by one thread, or one warp where lanes are used
 };
@@ -19,6 +21,8 @@ enum class Mode {
 /// A schedule laid out, on the host: what Plan is copied from.
 struct HostPlan {
   Mode mode = Mode::simultaneous;
+  Residual selection;                          ///< selected mode
+  std::function<HostPlan(int)> of_iteration;   ///< SEQRND: the plan of a later iteration; empty for others
   BatchStatistics statistics;
   double analysis_seconds = 0;  ///< dividing the schedule into batches
 

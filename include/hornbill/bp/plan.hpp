@@ -2,6 +2,7 @@
 /// A schedule laid out for the device: made once from structure, shared by any number of runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct Plan {
 
   std::shared_ptr<void const> id;  ///< of this plan and its copies, and of no other
   Mode mode = Mode::simultaneous;
+  Residual selection;
+  std::function<HostPlan(int)> of_iteration;
   BatchStatistics statistics;
   double analysis_seconds = 0;
   Array<Chunk> chunks, parts;
@@ -53,11 +56,11 @@ struct Plan {
 
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///
-/// \param simultaneous  all messages from the values before: the one batch of PARALL
+/// For SEQRND it keeps a copy of the graph, to lay out later orders.
 /// \throws InputError if sequential execution is asked of a schedule without an order
 /// \throws CapacityError if there are more than 2^31 - 1 tasks
 template <class ExecutionSpace>
-HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, bool simultaneous, PlanOptions const& options = {});
+HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptions const& options = {});
 
 /// Copies a plan to where it will run; waits for `exec`.
 template <class ExecutionSpace>

@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <hornbill/bp/damping.hpp>
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/bp/report.hpp>
 #include <hornbill/bp/state.hpp>
@@ -18,14 +19,13 @@ namespace hornbill::bp {
 
 /// When to stop, and how to update.
 struct Options {
-  int max_iterations = 1000;
+  int max_iterations = 10000;
   /// Stop when the largest change of any marginal over an iteration is below this; 0 = never.
   double tolerance = 1e-6;
   double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
   double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
-  /// Iterations after which damping adapts to what has not converged: each message then takes steps of its own, half as
-  /// long whenever its change turns round, longer whenever it does not. -1 = never; nor with a `damping`, or without a tolerance to reach.
-  int adapt_after = 60;
+  /// Damping that adapts to what has not converged. Not with a `damping`, or without a tolerance to reach.
+  AdaptiveDamping adaptive = {};
   bool warm_start = true; ///< go on from the state's messages, where a run has left any
   int check_every = 0;    ///< iterations between judgements of the residual, at most 64; 0 = the backend's choice
   /// Called whenever the host looks, after one or several judgements, with the iterations run and the residual.

@@ -46,22 +46,45 @@ struct Topo {};
 /// order. Factors of one colour do not conclude each other's premises; where they share a premise or a conclusion, they read it
 /// at its old value. See colours_of_factors().
 struct Chromatic {};
+/// A fresh random order each iteration (libDAI: updates=SEQRND). Factors are shuffled, the messages out of one stay together: of a
+/// factor of n variables they cost O(n) then, and O(n^2) if other factors' came between them.
+struct SeqRnd {
+  std::uint64_t seed = 1;
+};
+/// Residual belief propagation, in parallel: each round computes all messages, and a share of them takes its place. Those that
+/// would change their variable's probability most; or, randomised, each by itself with that probability.
+/// Source: Elidan et al. 2006; in parallel, Van der Merwe et al. 2019
+struct Residual {
+  double share = 0.25;  ///< in (0, 1]; without randomisation, of the messages that are not settled yet
+  bool randomised = false;
+  std::uint64_t seed = 1;  ///< of the randomisation
+};
 /// A schedule of the user's own.
 struct Custom {
   StoredSchedule schedule;
 };
-using Strategy = std::variant<Parall, SeqFix, Topo, Chromatic, Custom>;
+using Strategy = std::variant<Parall, SeqFix, Topo, Chromatic, SeqRnd, Residual, Custom>;
 
 /// The strategy of a name, which is its own in lower case (`seqfix` is in file order); none for other names.
 std::optional<Strategy> strategy_named(std::string_view name);
 /// All of them.
 std::vector<std::string_view> strategy_names();
 
+/// What is done with the messages of a batch.
+enum class Updates {
+  in_turn,       ///< they take their places before the next batch is computed
+  simultaneous,  ///< there is but one batch
+  selected       ///< there is but one batch, and some of it takes its place
+};
+
 /// A schedule made ready to run: batches of edges.
 struct Batches {
   std::vector<Offset> edges;       ///< edge ids grouped by batch, ascending within a batch
   std::vector<Offset> offsets{0};  ///< [B+1], into edges
   std::vector<Offset> order;       ///< the total order that the batches stand for; empty if there is none
+  Updates updates = Updates::in_turn;
+  Residual selection;                ///< of Updates::selected
+  std::optional<SeqRnd> reshuffled;  ///< the order is the first of a series
   double analysis_seconds = 0;
 
   Offset num_batches() const { return static_cast<Offset>(offsets.size()) - 1; }
@@ -70,10 +93,13 @@ struct Batches {
 /// Divides a schedule into the fewest batches that give its messages.
 ///
 /// For a total order the batched run computes the very messages of the sequential run.
-/// \throws InputError for a schedule that does not fit the graph: see validate()
+/// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]
 /// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of squared
 ///       factor degrees for other total orders; for partial orders see levels_of_partial_order()
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);
+
+/// The order of one iteration of SEQRND.
+std::vector<Offset> random_order(HostFactorGraph const& graph, SeqRnd const& random, int iteration);
 
 /// The batch of each edge of a total order:
 ///

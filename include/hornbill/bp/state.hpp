@@ -30,11 +30,13 @@ struct State {
   /// changed undamped.
   Kokkos::View<detail::Step*, MemorySpace> steps;
   Kokkos::View<float*, MemorySpace> residuals;
+  Kokkos::View<Index*, MemorySpace> residual_counts;           ///< by size of residual; RESIDUAL only
+  Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
   bool cold = true;      ///< no run has ended in usable messages yet
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
-  detail::Recording recordings[2];  ///< where the backend records iterations: as they are, and with adaptive damping
+  detail::Recording recordings[2];  ///< where the backend records iterations: without and with adaptive damping
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.

@@ -1,9 +1,11 @@
 // How a run stands, and what it has recorded.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <memory>
 
+#include <hornbill/bp/damping.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::detail {
@@ -18,6 +20,12 @@ struct Control {
   Index stopped = 0;                                        ///< converged or contradicted
 };
 
+/// How the messages of a round are selected, see selection.hpp.
+struct Selection {
+  Index threshold = 0;      ///< lowest bin that is selected
+  std::uint32_t round = 0;
+};
+
 /// What a recording of iterations depends on, beside the state that it belongs to.
 struct RecordingKey {
   void const* graph = nullptr;
@@ -25,6 +33,7 @@ struct RecordingKey {
   void const* plan = nullptr;
   void const* steps = nullptr;
   double damping = 0;
+  bp::AdaptiveDamping rule;
   int iterations = 0;
   bool operator==(RecordingKey const&) const = default;
 };

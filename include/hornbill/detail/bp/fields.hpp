@@ -32,6 +32,7 @@ struct Fields {
   Value damping = 0;
   Kokkos::View<float*, MemorySpace> residuals;  // with damping only
   Kokkos::View<Step*, MemorySpace> steps;       // with adaptive damping only
+  bp::AdaptiveDamping rule;
 
   KOKKOS_FUNCTION bool is_binary(Index variable) const {
     return graph.tables.cardinality.extent(0) == 0 || graph.tables.cardinality(variable) == 2;
@@ -64,18 +65,22 @@ struct Fields {
   }
   KOKKOS_FUNCTION bool damps() const { return residuals.extent(0) > 0; }
 
- private:
   /// Geometric damping, as libDAI's, or by a step of the message's own. Certainty is not damped: it would never be reached.
-  /// A function of its own, so that its registers are not those of every kernel.
-  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Value before, Value after) const {
-    residuals(at) = change_of_probability(before, after);
+  KOKKOS_FUNCTION Value stepped(Index at, Value before, Value after) const {
     if (before == after || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
     if (steps.extent(0) == 0) return damping * before + (1 - damping) * after;
     Step step = steps(at);
-    float const length = step.next(after < before);
+    float const length = step.next(after < before, rule);
     steps(at).last = step.last;
     steps(at).turns = step.turns;
     return length == 1.f ? after : before + static_cast<Value>(length) * (after - before);
+  }
+
+ private:
+  /// A function of its own, so that its registers are not those of every kernel.
+  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Value before, Value after) const {
+    residuals(at) = change_of_probability(before, after);
+    return stepped(at, before, after);
   }
 };
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <hornbill/bp/plan.hpp>
@@ -13,7 +12,7 @@
 
 namespace hornbill::detail {
 
-inline bp::Mode choose_mode(bp::Batches const& batches, bool simultaneous, bp::Execution execution, bp::BatchStatistics const& statistics,
+inline bp::Mode choose_mode(bp::Batches const& batches, bp::Execution execution, bp::BatchStatistics const& statistics,
                             Offset sequential_below) {
   using bp::Mode;
   if (execution == bp::Execution::sequential) {
@@ -21,7 +20,7 @@ inline bp::Mode choose_mode(bp::Batches const& batches, bool simultaneous, bp::E
       throw InputError("sequential execution needs a schedule that is a total order");
     return Mode::sequential;
   }
-  if (simultaneous) return Mode::simultaneous;
+  if (batches.updates != bp::Updates::in_turn) return batches.updates == bp::Updates::selected ? Mode::selected : Mode::simultaneous;
   bool const in_sequence = execution == bp::Execution::automatic && !batches.order.empty() && statistics.median < sequential_below;
   return in_sequence ? Mode::sequential : Mode::batched;
 }
@@ -31,17 +30,23 @@ inline bp::Mode choose_mode(bp::Batches const& batches, bool simultaneous, bp::E
 namespace hornbill::bp {
 
 template <class ExecutionSpace>
-HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, bool simultaneous, PlanOptions const& options) {
+HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptions const& options) {
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   HostPlan plan;
   plan.statistics = statistics(batches);
   plan.analysis_seconds = batches.analysis_seconds;
-  plan.mode = detail::choose_mode(batches, simultaneous, options.execution, plan.statistics, tuning.sequential_below);
+  plan.mode = detail::choose_mode(batches, options.execution, plan.statistics, tuning.sequential_below);
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
   else detail::lay_out_batches(graph, batches, tuning.lanes, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
   else plan.edges = {};
   detail::lay_out_rows(graph, plan);
+  plan.selection = batches.selection;
+  if (batches.reshuffled)
+    plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled,
+                         execution = plan.mode == Mode::sequential ? Execution::sequential : Execution::batched](int iteration) {
+      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution});
+    };
   return plan;
 }
 
@@ -54,6 +59,8 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   };
   plan.id = std::make_shared<char>();
   plan.mode = host.mode;
+  plan.selection = host.selection;
+  plan.of_iteration = host.of_iteration;
   plan.statistics = host.statistics;
   plan.analysis_seconds = host.analysis_seconds;
   copy(host.chunks, plan.chunks, "chunks");
@@ -80,7 +87,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostFactorGraph const& graph,
                                                       Strategy const& strategy, PlanOptions const& options) {
-  return make_plan(exec, lay_out<ExecutionSpace>(graph, make_batches(graph, strategy), std::holds_alternative<Parall>(strategy), options));
+  return make_plan(exec, lay_out<ExecutionSpace>(graph, make_batches(graph, strategy), options));
 }
 
 }  // namespace hornbill::bp

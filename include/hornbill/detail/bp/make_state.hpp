@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <hornbill/bp/state.hpp>
+#include <hornbill/detail/bp/selection.hpp>
 
 namespace hornbill::detail {
 
@@ -27,7 +28,11 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
   make(state.beliefs, "beliefs", graph.num_slots());
-  make(state.pending, "pending", plan.mode == Mode::batched ? graph.num_messages() : 0);
+  make(state.pending, "pending", plan.mode == Mode::batched || plan.mode == Mode::selected ? graph.num_messages() : 0);
+  if (plan.mode == Mode::selected) {
+    make(state.residual_counts, "residual_counts", detail::num_bins);
+    state.selection = Kokkos::View<detail::Selection, MemorySpace>(view_alloc(exec, "hornbill::bp::selection"));
+  }
   make(state.nodes, "nodes", plan.num_nodes);
   make(state.part_sums, "part_sums", plan.num_part_sums);
   make(state.weights, "weights", graph.tables.num_weights);
@@ -52,7 +57,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
              2 * sizeof(detail::Extended<Value>) * weights;
   }
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
-  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched ? 2 : 1) + slots) + (sizeof(detail::Step) + sizeof(float)) * messages +
+  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched || plan.mode == Mode::selected ? 2 : 1) + slots) + (sizeof(detail::Step) + sizeof(float)) * messages +
                             sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * plan.num_nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,

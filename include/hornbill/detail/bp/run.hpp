@@ -30,7 +30,7 @@ Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& grap
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
                                      bp::State<Value, MemorySpace> const& s, double damping = 0) {
   return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control,
-          static_cast<Value>(damping), {}, {}};
+          static_cast<Value>(damping), {}, {}, {}};
 }
 
 /// An array of one entry a message, when it is first needed.
@@ -41,13 +41,15 @@ void make_once(ExecutionSpace const& exec, Kokkos::View<T*, MemorySpace>& array,
 
 /// The same with damping, which keeps residuals: fixed, or adaptive with every step at its full length.
 template <class ExecutionSpace, class Value, class MemorySpace>
-Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Value, MemorySpace> f, bp::State<Value, MemorySpace>& state, bool adaptive) {
+Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Value, MemorySpace> f, bp::State<Value, MemorySpace>& state,
+                                         bp::AdaptiveDamping const* adaptive) {
   make_once(exec, state.residuals, "hornbill::bp::residuals", state);
   f.residuals = state.residuals;
   if (!adaptive) return f;
   make_once(exec, state.steps, "hornbill::bp::steps", state);
   Kokkos::deep_copy(exec, state.steps, Step{});
   f.steps = state.steps;
+  f.rule = *adaptive;
   return f;
 }
 
@@ -58,7 +60,9 @@ inline void validate(bp::Options const& options) {
   };
   require(std::isgreaterequal(options.tolerance, 0), "the tolerance must be a number of at least 0");
   require(std::isgreaterequal(options.damping, 0) && std::isless(options.damping, 1), "damping must be in [0, 1)");
-  require(options.adapt_after >= -1, "adapt_after is a number of iterations, or -1 for never");
+  require(options.adaptive.after >= -1, "adaptive damping sets in after a number of iterations, or -1 for never");
+  require(std::isgreater(options.adaptive.shrink, 0) && std::isless(options.adaptive.shrink, 1), "adaptive damping shrinks steps by a number in (0, 1)");
+  require(std::isgreaterequal(options.adaptive.growth, 0) && std::isgreater(options.adaptive.patience, 0), "adaptive damping grows by a number of at least 0, with a patience above 0");
   require(std::isgreaterequal(options.time_limit, 0), "the time limit must be a number of at least 0 seconds");
 }
 
@@ -158,11 +162,16 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
 }
 
 template <class Launcher, class Value, class MemorySpace>
-void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan) {
+void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan, bp::State<Value, MemorySpace> const& state) {
   using bp::Mode;
   switch (plan.mode) {
     case Mode::simultaneous:
       launch_batch<Write::replace>(launcher, f, plan, 0);
+      form_sums(launcher, f, plan);
+      break;
+    case Mode::selected:
+      launch_batch<Write::stage>(launcher, undamped(f), plan, 0);
+      commit_selected(launcher, f, state.residual_counts, state.selection, plan.selection);
       form_sums(launcher, f, plan);
       break;
     case Mode::batched: run_batches(launcher, f, plan); break;
@@ -175,7 +184,7 @@ template <class Launcher, class Value, class MemorySpace>
 void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
                        bp::State<Value, MemorySpace> const& state, int iterations) {
   for (int i = 0; i < iterations; ++i) {
-    iterate(launcher, f, plan);
+    iterate(launcher, f, plan, state);
     if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
   }
   if (f.damps()) look_at_residuals(launcher, f, state.largest_changes);
@@ -192,11 +201,11 @@ void run_once(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, b
 /// Iterations as often as asked for, recorded where the backend gains by it.
 template <class ExecutionSpace, class Value, class MemorySpace>
 void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-            bp::State<Value, MemorySpace>& state, int iterations, int times) {
+               bp::State<Value, MemorySpace>& state, int iterations, int times) {
   if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
     using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
-    auto& recording = state.recordings[f.damps()];
-    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), f.steps.data(), static_cast<double>(f.damping), iterations};
+    auto& recording = state.recordings[f.steps.extent(0) > 0];
+    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), f.steps.data(), static_cast<double>(f.damping), f.rule, iterations};
     if (!recording.graph || !(recording.key == key)) {
       Graph graph = recorded(exec, [&](auto recorder) { iterate_and_judge(recorder, f, plan, state, iterations); });
       recording = {std::make_shared<Graph>(std::move(graph)), plan.id, key};
@@ -205,6 +214,14 @@ void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, 
   } else {
     for (int i = 0; i < times; ++i) run_once(exec, f, plan, state, iterations);
   }
+}
+
+/// One iteration of a series of orders. A plan is made while the host could do nothing else, so each is looked at.
+template <class ExecutionSpace, class Value, class MemorySpace>
+void run_reshuffled(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
+                    bp::State<Value, MemorySpace> const& state, int iteration) {
+  if (iteration == 0) run_once(exec, f, plan, state, 1);
+  else run_once(exec, f, bp::make_plan(exec, plan.of_iteration(iteration)), state, 1);
 }
 
 /// How the run stands. Waits for `exec`.
@@ -228,23 +245,25 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
   auto fields = detail::fields_of(graph, evidence.terms(), state, options.damping);
-  if (options.damping > 0) fields = detail::damping_fields(exec, fields, state, false);
+  bool const selected = plan.mode == Mode::selected;  // by residuals, which are kept with damping too
+  if (options.damping > 0 || selected) fields = detail::damping_fields(exec, fields, state, nullptr);
   int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
   int const check_every = std::min(wanted, detail::most_recorded);
 
   detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options.tolerance);
   auto now = detail::look(exec, state);
   int times = 1;  // of check_every iterations between two looks; grows while looks cost more than they tell
-  bool const may_adapt = options.adapt_after >= 0 && options.damping == 0 && options.tolerance > 0;
-  int limit = may_adapt ? std::min(options.adapt_after, options.max_iterations) : options.max_iterations;
+  bool const may_adapt = options.adaptive.after >= 0 && options.damping == 0 && options.tolerance > 0;
+  int limit = may_adapt ? std::min(options.adaptive.after, options.max_iterations) : options.max_iterations;
   while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
     if (now.iterations == limit) {
-      fields = detail::damping_fields(exec, fields, state, true);
+      fields = detail::damping_fields(exec, fields, state, &options.adaptive);
       limit = options.max_iterations;
     }
     int const left = limit - now.iterations;
     double const before = seconds();
-    if (left < check_every) detail::run_once(exec, fields, plan, state, left);
+    if (plan.of_iteration) detail::run_reshuffled(exec, fields, plan, state, now.iterations);
+    else if (left < check_every) detail::run_once(exec, fields, plan, state, left);
     else detail::run_often(exec, fields, plan, state, check_every, std::min(times, left / check_every));
     now = detail::look(exec, state);
     if (seconds() - before < detail::shortest_look) times = std::min(2 * times, detail::most_submitted);

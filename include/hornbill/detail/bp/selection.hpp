@@ -1,0 +1,110 @@
+// Residual belief propagation: which of the messages that were computed take their place.
+#pragma once
+
+#include <cstdint>
+
+#include <hornbill/detail/bp/fields.hpp>
+#include <hornbill/detail/bp/policies.hpp>
+
+namespace hornbill::detail {
+
+/// Residuals in bins of their leading bits: four a factor of two, from 2^-127 to 1.
+inline constexpr Index num_bins = 512;
+KOKKOS_INLINE_FUNCTION Index bin_of(float residual) {
+  return Kokkos::min(num_bins - 1, static_cast<Index>(Kokkos::bit_cast<std::uint32_t>(residual) >> 21));
+}
+
+/// A number in [0, 1) for each edge and round, that depends on nothing else.   Source: SplitMix64's finaliser (Steele et al. 2014)
+KOKKOS_INLINE_FUNCTION float random_number(std::uint64_t seed, std::uint32_t round, Index edge) {
+  std::uint64_t x = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint32_t>(edge));
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f;
+}
+
+/// Calls entry(at) for the entries of an edge's message: one, or one for each of more than two states.
+template <class Value, class MemorySpace, class Entry>
+KOKKOS_INLINE_FUNCTION void for_each_entry(Fields<Value, MemorySpace> const& f, Index edge, Entry const& entry) {
+  Index const v = f.graph.factor_variables(edge);
+  if (f.is_binary(v)) return entry(edge);
+  auto const& tables = f.graph.tables;
+  for (Index s = 0; s < tables.cardinality(v); ++s) entry(f.num_edges() + tables.message_offsets(edge) + s);
+}
+/// The largest residual of them.
+template <class Value, class MemorySpace>
+KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f, Index edge) {
+  float largest = 0;
+  for_each_entry(f, edge, [&](Index at) { largest = Kokkos::fmax(largest, f.residuals(at)); });
+  return largest;
+}
+
+/// Counts by bin the edges whose message would change. Of two messages near certainty the probabilities may be the same to the
+/// last bit and the log-odds far apart, which counts where another is as certain of the opposite; these are in bin 0.
+template <class Value, class MemorySpace>
+struct CountResiduals {
+  Fields<Value, MemorySpace> f;
+  Kokkos::View<Index*, MemorySpace> counts;  // [num_bins]
+  KOKKOS_FUNCTION void operator()(Index edge) const {
+    bool changes = false;
+    for_each_entry(f, edge, [&](Index at) { changes = changes || f.pending(at) != f.messages(at); });
+    if (changes) Kokkos::atomic_inc(&counts(bin_of(residual_of(f, edge))));
+  }
+};
+
+/// The highest bin from which on there is a share of what was counted. Clears the counts for the next round. One thread.
+template <class MemorySpace>
+struct ChooseThreshold {
+  Kokkos::View<Index*, MemorySpace> counts;
+  Kokkos::View<Selection, MemorySpace> selection;
+  double share;
+  KOKKOS_FUNCTION void operator()(Index) const {
+    Offset all = 0, above = 0;
+    for (Index b = 0; b < num_bins; ++b) all += counts(b);
+    Index threshold = num_bins;
+    while (threshold > 0 && static_cast<double>(above) < share * static_cast<double>(all)) above += counts(--threshold);
+    selection().threshold = threshold;
+    ++selection().round;
+    for (Index b = 0; b < num_bins; ++b) counts(b) = 0;
+  }
+};
+
+/// Selected messages take their place; only these are damped, so that a step is one of a message that moved.
+template <class Value, class MemorySpace>
+struct CommitSelected {
+  Fields<Value, MemorySpace> f;
+  Kokkos::View<Selection const, MemorySpace> selection;
+  bp::Residual how;
+
+  KOKKOS_FUNCTION void operator()(Index edge) const {
+    if (f.stopped() || !is_selected(edge)) return;
+    for_each_entry(f, edge, [&](Index at) { f.messages(at) = f.stepped(at, f.messages(at), f.pending(at)); });
+  }
+
+ private:
+  KOKKOS_FUNCTION bool is_selected(Index edge) const {
+    if (how.randomised) return random_number(how.seed, selection().round, edge) < static_cast<float>(how.share);
+    return bin_of(residual_of(f, edge)) >= selection().threshold;
+  }
+};
+
+/// The fields with which a round's messages are computed: they wait as they are.
+template <class Value, class MemorySpace>
+Fields<Value, MemorySpace> undamped(Fields<Value, MemorySpace> f) {
+  f.damping = 0;
+  f.steps = {};
+  return f;
+}
+
+/// One round, once the new messages are pending.
+template <class Launcher, class Value, class MemorySpace>
+void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokkos::View<Index*, MemorySpace> const& counts,
+                     Kokkos::View<Selection, MemorySpace> const& selection, bp::Residual const& how) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  Index const edges = f.num_edges();
+  if (!how.randomised)
+    launcher.parallel_for("hornbill::bp::count_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges), CountResiduals<Value, MemorySpace>{f, counts});
+  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1), ChooseThreshold<MemorySpace>{counts, selection, how.share});
+  launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges), CommitSelected<Value, MemorySpace>{f, selection, how});
+}
+
+}  // namespace hornbill::detail
