@@ -17,6 +17,8 @@
 
 #include <hornbill/hornbill.hpp>
 
+#include "counted_bytes.hpp"
+
 namespace hb = hornbill;
 using nlohmann::json;
 
@@ -53,7 +55,11 @@ hb::bp::Strategy strategy_of(std::string const& name) {
 template <class Value, class Exec>
 json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a) {
   hb::bp::Plan<typename Exec::memory_space> plan;
-  double const plan_seconds = seconds_of([&] { plan = hb::bp::make_plan(exec, hb::bp::lay_out<Exec>(host, batches, {a.execution})); });
+  hb::bp::HostPlan host_plan;
+  double const plan_seconds = seconds_of([&] {
+    host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution});
+    plan = hb::bp::make_plan(exec, host_plan);
+  });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
   hb::Evidence evidence(exec, host, graph);
@@ -66,7 +72,9 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
   auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false});
   auto const p_true = hb::bp::marginals(exec, graph, state);
   double const median = each[each.size() / 2];
+  bool const by_lanes = hb::backend::TuningOf<Exec>::value.lanes && batches.updates == hb::bp::Updates::simultaneous;
   return {{"plan_seconds", plan_seconds},
+          {"counted_bytes", by_lanes ? hb::perf::counted_bytes<Value>(host, host_plan) : json()},
           {"upload_seconds", upload_seconds},
           {"median_iteration_seconds", median},
           {"fastest_iteration_seconds", each.front()},
