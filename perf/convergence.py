@@ -95,6 +95,9 @@ def minigzip(arguments, folder, report):
                 out.writelines(f"{tuples[names[v]]} {x}\n" for v, x in zip(words[1::2], words[2::2]))
         for method in arguments.methods.split(","):
             line = run_lbp(arguments.program, file, evidence, method, arguments.limit, ["--top", "all", "--count", "1000000", *arguments.extra])
+            if "top" not in line:
+                report(line, graph="minigzip", sizes="clauses", seed=None, evidence=labels)
+                continue
             p_true = {entry["variable"]: entry["p_true"] for entry in line.pop("top")}
 
             def distances(other):
@@ -116,7 +119,9 @@ def main():
     parser.add_argument("--limit", type=int, default=3000, help="most iterations; default %(default)s")
     parser.add_argument("--clauses", help="folder with minigzip's clauses and exact marginals: measure these instead")
     parser.add_argument("--commit", default=None, help="the commit that was built")
-    arguments, arguments.extra = parser.parse_known_args()  # the rest goes to lbp
+    parser.add_argument("--backend", help="default: the program's own")
+    arguments = parser.parse_args()
+    arguments.extra = ["--backend", arguments.backend] if arguments.backend else []
 
     def report(line, **more):
         print(json.dumps({**line, **more, "commit": arguments.commit}), flush=True)

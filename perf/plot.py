@@ -12,6 +12,8 @@ matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "hornbill"  # the same figures give the same file
 import matplotlib.pyplot as plt
 
+from tables import ONE_THREAD
+
 # Edges and seconds an iteration. FastLBP: published, one ranking round of 200 PARALL iterations on an RTX 2080 Ti. PGMax: measured on one H200, float.
 OTHERS = {
     "FastLBP PARALL, RTX 2080 Ti (published)": [(2351, 0.07 / 200), (41094, 0.41 / 200), (99363, 0.57 / 200), (136880, 0.90 / 200),
@@ -30,8 +32,8 @@ def main():
     for file in arguments.files:
         with open(file) as text:
             for line in map(json.loads, text):
-                if "error" in line or line["precision"] != "double" or line["graph"] == "hub" or (line["backend"], line["schedule"]) == ("openmp", "seqfix"):
-                    continue  # SEQFIX runs on one CPU thread whatever the backend
+                if "error" in line or line["precision"] != "double" or line["graph"] == "hub" or (line["backend"] == "openmp" and line["schedule"] in ONE_THREAD):
+                    continue
                 where = "1 CPU thread" if line["backend"] == "serial" else line["device"].replace("NVIDIA ", "")
                 series.setdefault((line["schedule"], where), []).append((line["edges"], line["median_iteration_seconds"]))
     figure, axes = plt.subplots(figsize=(8, 5.5))

@@ -11,6 +11,7 @@ import argparse
 import csv
 import io
 import json
+import re
 import statistics
 import subprocess
 
@@ -38,7 +39,7 @@ def profile(arguments, graph):
     table = done.stdout[done.stdout.index('"ID"'):]
     kernels = {}
     for row in csv.DictReader(io.StringIO("\n".join(line for line in table.splitlines() if line.startswith('"')))):
-        functor = next((name for name in FUNCTORS if f"::{name}<" in row["Kernel Name"]), None)
+        functor = next((name for name in FUNCTORS if re.search(rf"[<:]{name}<", row["Kernel Name"])), None)
         if functor:
             value = float(row["Metric Value"].replace(",", "")) * UNITS[row["Metric Unit"]]
             kernels.setdefault(functor, {}).setdefault(METRICS[row["Metric Name"]], []).append(value)

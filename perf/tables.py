@@ -11,6 +11,9 @@ import statistics
 import sys
 
 
+ONE_THREAD = {"seqfix", "topo", "seqrnd"}  # total orders, which run on one CPU thread whatever the backend
+
+
 def seconds(value):
     """Three digits and a unit."""
     for unit, scale in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
@@ -73,23 +76,24 @@ def summary(files):
 
 
 def iterations(files):
-    """The time of one iteration, one row a graph. SEQFIX runs on one CPU thread whatever the backend."""
+    """The time of one iteration, one row a graph."""
     for precision in ("double", "float"):
         times, edges, batches, columns = {}, {}, {}, {}
         for file in files:
             with open(file) as text:
                 for line in map(json.loads, text):
-                    if "error" in line or line["precision"] != precision or (line["backend"], line["schedule"]) == ("openmp", "seqfix"):
+                    if "error" in line or line["precision"] != precision or line["backend"] == "openmp" and line["schedule"] in ONE_THREAD:
                         continue
                     column = line["schedule"].upper(), "1 CPU thread" if line["backend"] == "serial" else line["device"]
                     columns[column] = None
                     edges[line["graph"]] = line["edges"]
                     times[line["graph"], column] = line["median_iteration_seconds"]
-                    batches[line["graph"]] = max(batches.get(line["graph"], 0), line["batches"])
+                    if line["schedule"] == "seqfix":
+                        batches[line["graph"]] = line["batches"]
         order = sorted(columns, key=lambda column: column[0])
         print(f"{precision}:\n")
         print_table(["graph", "edges", *(", ".join(column) for column in order), "SEQFIX batches"],
-                    [[graph, f"{edges[graph]:,}", *(seconds(times[graph, c]) if (graph, c) in times else "" for c in order), f"{batches[graph]:,}"]
+                    [[graph, f"{edges[graph]:,}", *(seconds(times[graph, c]) if (graph, c) in times else "" for c in order), f"{batches.get(graph, 0):,}"]
                      for graph in edges])
 
 
@@ -104,7 +108,8 @@ def convergence(files):
     for (schedule, damping, device), lines in runs.items():
         good = [line for line in lines if line.get("converged")]
         median = lambda key: statistics.median(line[key] for line in good)
-        rows.append([schedule, damping, device, f"{len(good)} of {len(lines)}", f"{median('iterations'):.0f}" if good else "",
+        failed = sum("converged" not in line for line in lines)  # contradictions and errors
+        rows.append([schedule, damping, device, f"{len(good)} of {len(lines)}" + (f" ({failed} failed)" if failed else ""), f"{median('iterations'):.0f}" if good else "",
                      seconds(median("run_seconds")) if good else "", seconds(sum(line["run_seconds"] for line in lines if "run_seconds" in line))])
         for line in lines:
             if "largest_distance_to_exact" in line:

@@ -246,8 +246,10 @@ TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans an
     options.tolerance = 0;
     options.warm_start = false;
     Solver<T> fresh(graph, bp::Parall{}, observed ? HostEvidence{Observation::hard(3, 1)} : HostEvidence{});
-    CHECK(fresh.run(options).iterations == 40);
-    bp::run(many.exec, many.device, observed ? other_evidence : many.evidence, second_plan ? other_plan : many.plan, many.state, options);
+    auto const expected = fresh.run(options);
+    CHECK(expected.iterations == 40);
+    auto const report = bp::run(many.exec, many.device, observed ? other_evidence : many.evidence, second_plan ? other_plan : many.plan, many.state, options);
+    CHECK(report.residual == expected.residual);
     test::check_identical(many.messages(), fresh.messages(), fmt::format("damping {}, check {}", options.damping, options.check_every));
   };
   compare(false, false, {});
@@ -447,6 +449,47 @@ TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, an
   REQUIRE(random.run({.tolerance = tolerance}).stop == bp::Stop::converged);
   test::check_close(residual.marginals(), seqfix.marginals(), 100 * tolerance, "residual");
   test::check_close(random.marginals(), seqfix.marginals(), 100 * tolerance, "random");
+}
+
+TEST_CASE_TEMPLATE("bp: RESIDUAL does not starve messages near certainty", T, HORNBILL_TEST_CELLS) {
+  // A disjunction of 1,000 probable premises against 220 false conclusions: log-odds of hundreds on either side, whose
+  // probabilities do not change. Slow rings beside it keep the share of the round for themselves.
+  Index const premises = 1000, children = 220, rings = 30, length = 20;
+  FactorGraphBuilder builder(1 + premises + children + rings * length);
+  HostEvidence observed;
+  std::vector<Index> body;
+  for (Index i = 0; i < premises; ++i) {
+    builder.add_prior(1 + i, 0.9);
+    body.push_back(1 + i);
+  }
+  builder.add_disjunction(0, body);
+  for (Index i = 0; i < children; ++i) {
+    builder.add_conjunction(1 + premises + i, std::vector<Index>{0}, 0.9);
+    observed.push_back(Observation::hard(1 + premises + i, 0));
+  }
+  for (Index r = 0; r < rings; ++r)
+    for (Index i = 0; i < length; ++i) {
+      Index const first = 1 + premises + children + r * length;
+      builder.add_conjunction(first + (i + 1) % length, std::vector<Index>{first + i}, 0.99, 0.02);
+    }
+  auto const graph = std::move(builder).build();
+  Solver<T> residual(graph, bp::Residual{}, observed), seqfix(graph, bp::SeqFix{}, observed);
+  REQUIRE(seqfix.run().stop == bp::Stop::converged);
+  REQUIRE(residual.run().stop == bp::Stop::converged);
+  test::check_close(residual.marginals(), seqfix.marginals(), 1e-3, "marginals");
+}
+
+TEST_CASE_TEMPLATE("bp: a cold run of random schedules repeats the first", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(6);
+  for (auto const name : {"residual_random", "seqrnd"}) {
+    Solver<T> solver(graph, *bp::strategy_named(name));
+    solver.iterate(5);
+    auto const first = solver.messages();
+    solver.iterate(3);
+    CHECK(solver.messages() != first);
+    solver.run({.max_iterations = 5, .tolerance = 0, .warm_start = false});
+    test::check_identical(solver.messages(), first, name);
+  }
 }
 
 TEST_CASE("bp: a step of adaptive damping halves at each turn, and grows the slower the more turns there were") {

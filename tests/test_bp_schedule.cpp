@@ -117,11 +117,15 @@ TEST_CASE("schedule: TOPO holds every edge once, on cyclic graphs and on forests
 
 TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses a variable differ in colour, but at hubs") {
   test::LabelsUnwatched const unwatched;  // Kokkos Kernels has names of its own
-  FactorGraphBuilder builder(42);  // variable 0 is concluded by 20 and used by 20
-  for (Index v = 1; v <= 20; ++v) builder.add_conjunction(0, std::vector<Index>{v}).add_conjunction(v + 20, std::vector<Index>{0});
-  builder.add_conjunction(41, std::vector<Index>{1, 40});
+  FactorGraphBuilder builder(82);  // variable 0 is concluded by 40 and used by 40
+  for (Index v = 1; v <= 40; ++v) builder.add_conjunction(0, std::vector<Index>{v}).add_conjunction(v + 40, std::vector<Index>{0});
+  builder.add_conjunction(81, std::vector<Index>{1, 80});
   auto const star = std::move(builder).build();
+  FactorGraphBuilder two(2);
+  two.add_conjunction(0, std::vector<Index>{1}).add_prior(1, 0.5);
+  auto const tiny = std::move(two).build();
   auto const tables = test::random_graph(5, {.num_factors = 60, .tables = 0.3});
+  int hubs = 0;
   for (auto const& graph : {test::random_graph(3), test::random_forest(4, 200), star, tables}) {
     auto const colours = bp::colours_of_factors(graph);
     auto const factor_of = factors_of_edges(graph);
@@ -134,7 +138,10 @@ TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses
         if (head || table) concluding.push_back(a);
         if (!head || table) using_it.push_back(a);
       }
-      if (concluding.size() * using_it.size() > 16 * (concluding.size() + using_it.size())) continue;
+      if (concluding.size() * using_it.size() > 16 * (concluding.size() + using_it.size())) {
+        ++hubs;
+        continue;
+      }
       for (Index a : concluding)
         for (Index b : using_it) CHECK((a == b || colours[a] != colours[b]));
     }
@@ -142,7 +149,10 @@ TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses
     std::sort(edges.begin(), edges.end());
     CHECK(edges == file_order(graph));
   }
+  CHECK(hubs == 1);
   CHECK(bp::make_batches(star, bp::Chromatic{}).num_batches() <= 6);
+  auto const batches = bp::make_batches(tiny, bp::Chromatic{});  // its priors' colour has no bodies
+  for (Offset b = 0; b < batches.num_batches(); ++b) CHECK(batches.offsets[b] < batches.offsets[b + 1]);
   CHECK(bp::make_batches(generate(options_like("hedc")).graph, bp::Chromatic{}).num_batches() == 4);
   CHECK(bp::make_batches(HostFactorGraph{}, bp::Chromatic{}).num_batches() == 0);
 }

@@ -123,6 +123,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("no '/'", run("schedule", "g.h5", "--store", "a/b", "-o", "s2.h5", code=3)[1])
         self.assertIn("built-in", run("schedule", "g.h5", "--store", "parall", "-o", "s2.h5", code=3)[1])
         self.assertIn("built-in", run("schedule", "g.h5", "--store", "auto", "-o", "s2.h5", code=3)[1])
+        self.assertIn("chosen anew", run("schedule", "g.h5", "--schedule", "residual", "--store", "mine", "-o", "s2.h5", code=3)[1])
         self.assertIn("there are parall, seqfix, topo", run("schedule", "g.h5", "--schedule", "other", code=3)[1])
 
     def test_output_and_warm_start(self):

@@ -134,6 +134,7 @@ TEST_CASE_TEMPLATE("golden: adaptive damping brings every schedule to SEQFIX's f
       Solver<T> adaptive(graph, *bp::strategy_named(name), observed);
       REQUIRE_MESSAGE(adaptive.run(options).stop == bp::Stop::converged, name, " ", evidence);
       test::check_close(adaptive.marginals(), seqfix.marginals(), 1e-6, fmt::format("{} {}", name, evidence));
+      CHECK_MESSAGE(adaptive.run(options).iterations <= 20, name, " goes on from where it ended");
     }
   }
 }

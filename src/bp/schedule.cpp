@@ -47,6 +47,7 @@ Batches group_by_level(std::vector<Index> const& level) {
   auto next = batches.offsets;
   for (std::size_t e = 0; e < level.size(); ++e)
     if (level[e] >= 0) batches.edges[next[level[e]]++] = static_cast<Offset>(e);
+  batches.offsets.erase(std::unique(batches.offsets.begin(), batches.offsets.end()), batches.offsets.end());  // a colour may have no bodies
   return batches;
 }
 

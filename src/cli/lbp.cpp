@@ -115,12 +115,15 @@ nlohmann::json report_json(LbpArguments const& a, Result const& r) {
                {"backend", a.backend},
                {"device", backend::describe(a.backend)},
                {"precision", a.precision},
+               {"damping", a.damping},
                {"stop", to_string(r.report.stop)},
                {"converged", r.report.stop == bp::Stop::converged},
                {"iterations", r.report.iterations},
                {"residual", r.report.residual},
                {"setup_seconds", r.setup_seconds},
                {"run_seconds", r.report.elapsed_seconds}});
+  if (a.share) json["share"] = *a.share;
+  if (a.seed) json["seed"] = *a.seed;
   return json;
 }
 
@@ -167,20 +170,22 @@ void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
                           {"damping", a.damping},
                           {"evidence", fmt::format("{}", fmt::join(a.evidence, " "))},
                           {"hornbill_version", HORNBILL_VERSION}};
+  if (a.share) marginals.attributes["share"] = fmt::format("{:.17g}", *a.share);
+  if (a.seed) marginals.attributes["seed"] = std::to_string(*a.seed);
   model.marginals[a.name] = std::move(marginals);
   if (a.store_messages) model.messages[a.name] = r.messages;
   io::write_model(model, a.output);
 }
 
-/// The strategy with --seed and --share, where it has them.
-bp::Strategy with_parameters(LbpArguments const& a, bp::Strategy strategy) {
+/// The strategy with --seed and --share, where it has them; and these as they are then, to be reported.
+bp::Strategy with_parameters(LbpArguments& a, bp::Strategy strategy) {
   auto* const random = std::get_if<bp::SeqRnd>(&strategy);
   auto* const residual = std::get_if<bp::Residual>(&strategy);
   if (a.share && !residual) throw InputError("--share is for the schedules residual and residual_random");
   if (a.seed && !random && !(residual && residual->randomised)) throw InputError("--seed is for the schedules seqrnd and residual_random");
-  if (random && a.seed) random->seed = *a.seed;
-  if (residual && a.seed) residual->seed = *a.seed;
-  if (residual && a.share) residual->share = *a.share;
+  if (random) a.seed = random->seed = a.seed.value_or(random->seed);
+  if (residual) a.share = residual->share = a.share.value_or(residual->share);
+  if (residual && residual->randomised) a.seed = residual->seed = a.seed.value_or(residual->seed);
   return strategy;
 }
 
@@ -195,6 +200,7 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
 int run_lbp(LbpArguments& a) {
   require_usable_output(a);
   if (a.backend.empty()) a.backend = backend::names().back();
+  if (!a.start.empty()) a.options.adaptive.after = 0;  // plain iterations would lead away from where damped ones have led
   if (a.damping != "auto") {
     a.options.damping = std::stod(a.damping);
     a.options.adaptive.after = -1;
@@ -247,7 +253,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 60 iterations do not converge, each message takes steps of its own")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
+  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 60 iterations do not converge, and there is a tolerance to reach, each message takes steps of its own")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
   command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");

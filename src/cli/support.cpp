@@ -9,7 +9,11 @@
 namespace hornbill::cli {
 
 bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file) {
-  if (auto const strategy = bp::strategy_named(name)) return *strategy;
+  if (auto const strategy = bp::strategy_named(name)) {
+    if (model.schedules.contains(name))
+      throw InputError(file, "/schedules/" + name, fmt::format("has the name of a built-in schedule: give it another name (built in are {})", built_in_schedules()));
+    return *strategy;
+  }
   if (auto stored = model.schedules.find(name); stored != model.schedules.end()) return bp::Custom{stored->second};
   std::string known = built_in_schedules();
   for (auto const& [stored, schedule] : model.schedules) known += ", " + stored;

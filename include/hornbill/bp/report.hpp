@@ -10,7 +10,7 @@ namespace hornbill::bp {
 
 /// Why a run ended.
 enum class Stop {
-  converged,        ///< the largest change of any marginal over an iteration fell below the tolerance
+  converged,        ///< the residual fell below the tolerance
   iteration_limit,
   time_limit,
   contradiction     ///< the evidence (with the deterministic factors) leaves a variable no value

@@ -20,7 +20,7 @@ namespace hornbill::bp {
 /// When to stop, and how to update.
 struct Options {
   int max_iterations = 10000;
-  /// Stop when the largest change of any marginal over an iteration is below this; 0 = never.
+  /// Stop when the residual, the largest change of any marginal over an iteration (but see run()), is below this; 0 = never.
   double tolerance = 1e-6;
   double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
   double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
@@ -34,8 +34,9 @@ struct Options {
 
 /// Runs belief propagation until it converges or meets a limit. Waits for `exec`.
 ///
-/// With damping a marginal may change little only because its messages take short steps. So with damping the residual is
-/// the largest change of any marginal *or* of any message's probability, had it not been damped.
+/// With damping, or where RESIDUAL leaves most messages as they are, marginals may change little and yet be far from where they
+/// belong. There the residual is the largest change of any marginal *or* of what any one message, had it been updated undamped,
+/// would change: its own probability, or that of its variable.
 ///
 /// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
 /// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the

@@ -55,7 +55,7 @@ struct SeqRnd {
 /// would change their variable's probability most; or, randomised, each by itself with that probability.
 /// Source: Elidan et al. 2006; in parallel, Van der Merwe et al. 2019
 struct Residual {
-  double share = 0.25;  ///< in (0, 1]; without randomisation, of the messages that are not settled yet
+  double share = 0.25;  ///< in (0, 1]; without randomisation, at least that of the messages that are not settled yet
   bool randomised = false;
   std::uint64_t seed = 1;  ///< of the randomisation
 };
@@ -93,7 +93,8 @@ struct Batches {
 /// Divides a schedule into the fewest batches that give its messages.
 ///
 /// For a total order the batched run computes the very messages of the sequential run.
-/// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]
+/// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]; for Chromatic
+///         if Kokkos is not initialised
 /// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of squared
 ///       factor degrees for other total orders; for partial orders see levels_of_partial_order()
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);

@@ -33,6 +33,8 @@ struct State {
   Kokkos::View<Index*, MemorySpace> residual_counts;           ///< by size of residual; RESIDUAL only
   Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
   bool cold = true;      ///< no run has ended in usable messages yet
+  bool adapting = false; ///< steps are in use since the last cold start
+  int orders_run = 0;    ///< of SEQRND, since the last cold start
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
@@ -44,7 +46,7 @@ template <class Value, class ExecutionSpace, class MemorySpace>
 State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                      Plan<MemorySpace> const& plan);
 
-/// Bytes that graph, evidence, plan and state take on the device, before any of them is made.   \units bytes
+/// Bytes that graph, evidence, plan and state take on the device, before any of them is made; with adaptive damping.   \units bytes
 /// Not counted: a backend's own, such as the few kilobytes of each launch that it records.
 template <class Value>
 std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan);

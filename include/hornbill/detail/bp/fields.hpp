@@ -58,10 +58,10 @@ struct Fields {
   /// Whether the run has ended: what was submitted ahead then changes nothing.
   KOKKOS_FUNCTION bool stopped() const { return control().stopped != 0; }
 
-  /// What becomes of a newly computed message, entry `at`.
-  KOKKOS_FUNCTION Value damped(Index at, Value before, Value computed) const {
+  /// What becomes of a newly computed message: entry `at`, a term of slot `slot`.
+  KOKKOS_FUNCTION Value damped(Index at, Index slot, Value before, Value computed) const {
     Value const after = limit_to_grid(computed);
-    return damps() ? damped_on_grid(at, before, after) : after;
+    return damps() ? damped_on_grid(at, slot, before, after) : after;
   }
   KOKKOS_FUNCTION bool damps() const { return residuals.extent(0) > 0; }
 
@@ -78,9 +78,17 @@ struct Fields {
 
  private:
   /// A function of its own, so that its registers are not those of every kernel.
-  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Value before, Value after) const {
-    residuals(at) = change_of_probability(before, after);
+  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Index slot, Value before, Value after) const {
+    residuals(at) = before == after ? 0.f : Kokkos::fmax(change_of_probability(before, after), change_of_belief(slot, before, after));
     return stepped(at, before, after);
+  }
+  /// What the change of one message does to its variable. Messages near certainty change by much in log-odds and by nothing in
+  /// probability; it is the others at the variable that tell whether that matters.
+  KOKKOS_FUNCTION float change_of_belief(Index slot, Value before, Value after) const {
+    Accumulator<Value> const sum = sums(slot);
+    Value const others = log_odds_without(sum, before);
+    if (Kokkos::isinf(others)) return 0.f;
+    return change_of_probability(others + before, others + after);
   }
 };
 
@@ -94,7 +102,7 @@ enum class Write {
 /// Entry `at` of messages, which was `before` and is a term of slot `slot`.
 template <Write write, class Value, class MemorySpace>
 KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value before, Value computed) {
-  Value const after = f.damped(at, before, computed);
+  Value const after = f.damped(at, slot, before, computed);
   if constexpr (write == Write::stage)
     f.pending(at) = after;
   else

@@ -62,7 +62,8 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
                                   plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
-  return structure + state + tasks + tables + 2 * sizeof(Value) * detail::most_belief_warps;
+  std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
+  return structure + state + plans + tables + 2 * sizeof(Value) * detail::most_belief_warps;
 }
 
 }  // namespace hornbill::bp

@@ -39,7 +39,7 @@ void make_once(ExecutionSpace const& exec, Kokkos::View<T*, MemorySpace>& array,
   if (array.extent(0) == 0) array = Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(exec, label), state.messages.extent(0));
 }
 
-/// The same with damping, which keeps residuals: fixed, or adaptive with every step at its full length.
+/// The same with damping, which keeps residuals: fixed, or adaptive; a run that goes on where one had begun to adapt keeps its steps.
 template <class ExecutionSpace, class Value, class MemorySpace>
 Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Value, MemorySpace> f, bp::State<Value, MemorySpace>& state,
                                          bp::AdaptiveDamping const* adaptive) {
@@ -47,7 +47,7 @@ Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Val
   f.residuals = state.residuals;
   if (!adaptive) return f;
   make_once(exec, state.steps, "hornbill::bp::steps", state);
-  Kokkos::deep_copy(exec, state.steps, Step{});
+  if (!std::exchange(state.adapting, true)) Kokkos::deep_copy(exec, state.steps, Step{});
   f.steps = state.steps;
   f.rule = *adaptive;
   return f;
@@ -152,6 +152,12 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
                          ForgetCertainty<Value, MemorySpace>{state.messages});
   state.withdrawals = withdrawals;
   state.evidence = f.evidence;  // kept alive, so that no other evidence can have its address
+  Kokkos::deep_copy(exec, state.largest_changes, Value(0));  // the last run may have damped, this one not
+  if (!warm) {
+    state.adapting = false;
+    state.orders_run = 0;
+    if (state.selection.is_allocated()) Kokkos::deep_copy(exec, state.selection, Selection{});
+  }
   Control<Value> control;
   control.tolerance = tolerance;
   Kokkos::deep_copy(exec, state.control, control);
@@ -216,12 +222,15 @@ void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, 
   }
 }
 
-/// One iteration of a series of orders. A plan is made while the host could do nothing else, so each is looked at.
+/// One iteration of a series of orders, each with a plan of its own.
 template <class ExecutionSpace, class Value, class MemorySpace>
 void run_reshuffled(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-                    bp::State<Value, MemorySpace> const& state, int iteration) {
-  if (iteration == 0) run_once(exec, f, plan, state, 1);
-  else run_once(exec, f, bp::make_plan(exec, plan.of_iteration(iteration)), state, 1);
+                    bp::State<Value, MemorySpace>& state) {
+  int const order = state.orders_run++;
+  if (order == 0) return run_once(exec, f, plan, state, 1);
+  auto const next = bp::make_plan(exec, plan.of_iteration(order));
+  run_once(exec, f, next, state, 1);
+  exec.fence("hornbill: kernels of a plan that is freed");
 }
 
 /// How the run stands. Waits for `exec`.
@@ -254,7 +263,8 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   auto now = detail::look(exec, state);
   int times = 1;  // of check_every iterations between two looks; grows while looks cost more than they tell
   bool const may_adapt = options.adaptive.after >= 0 && options.damping == 0 && options.tolerance > 0;
-  int limit = may_adapt ? std::min(options.adaptive.after, options.max_iterations) : options.max_iterations;
+  int const undamped = state.adapting ? 0 : options.adaptive.after;
+  int limit = may_adapt ? std::min(undamped, options.max_iterations) : options.max_iterations;
   while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
     if (now.iterations == limit) {
       fields = detail::damping_fields(exec, fields, state, &options.adaptive);
@@ -262,7 +272,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
     }
     int const left = limit - now.iterations;
     double const before = seconds();
-    if (plan.of_iteration) detail::run_reshuffled(exec, fields, plan, state, now.iterations);
+    if (plan.of_iteration) detail::run_reshuffled(exec, fields, plan, state);
     else if (left < check_every) detail::run_once(exec, fields, plan, state, left);
     else detail::run_often(exec, fields, plan, state, check_every, std::min(times, left / check_every));
     now = detail::look(exec, state);

@@ -38,13 +38,13 @@ KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f, In
   return largest;
 }
 
-/// Counts by bin the edges whose message would change. Of two messages near certainty the probabilities may be the same to the
-/// last bit and the log-odds far apart, which counts where another is as certain of the opposite; these are in bin 0.
+/// Counts by bin the edges whose message would change, be it so little that its residual is 0.
 template <class Value, class MemorySpace>
 struct CountResiduals {
   Fields<Value, MemorySpace> f;
   Kokkos::View<Index*, MemorySpace> counts;  // [num_bins]
   KOKKOS_FUNCTION void operator()(Index edge) const {
+    if (f.stopped()) return;
     bool changes = false;
     for_each_entry(f, edge, [&](Index at) { changes = changes || f.pending(at) != f.messages(at); });
     if (changes) Kokkos::atomic_inc(&counts(bin_of(residual_of(f, edge))));
@@ -52,12 +52,14 @@ struct CountResiduals {
 };
 
 /// The highest bin from which on there is a share of what was counted. Clears the counts for the next round. One thread.
-template <class MemorySpace>
+template <class Value, class MemorySpace>
 struct ChooseThreshold {
   Kokkos::View<Index*, MemorySpace> counts;
   Kokkos::View<Selection, MemorySpace> selection;
+  Kokkos::View<Control<Value> const, MemorySpace> control;
   double share;
   KOKKOS_FUNCTION void operator()(Index) const {
+    if (control().stopped) return;
     Offset all = 0, above = 0;
     for (Index b = 0; b < num_bins; ++b) all += counts(b);
     Index threshold = num_bins;
@@ -103,7 +105,7 @@ void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, Ko
   Index const edges = f.num_edges();
   if (!how.randomised)
     launcher.parallel_for("hornbill::bp::count_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges), CountResiduals<Value, MemorySpace>{f, counts});
-  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1), ChooseThreshold<MemorySpace>{counts, selection, how.share});
+  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1), ChooseThreshold<Value, MemorySpace>{counts, selection, f.control, how.share});
   launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges), CommitSelected<Value, MemorySpace>{f, selection, how});
 }
 
