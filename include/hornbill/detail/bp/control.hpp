@@ -20,6 +20,8 @@ struct Control {
   Index stopped = 0;                                        ///< converged or contradicted
 };
 
+/// Bins that residuals are counted in.
+inline constexpr Index num_bins = 512;
 /// How the messages of a round are selected, see selection.hpp.
 struct Selection {
   Index threshold = 0;      ///< lowest bin that is selected

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include <hornbill/bp/state.hpp>
-#include <hornbill/detail/bp/selection.hpp>
 
 namespace hornbill::detail {
 

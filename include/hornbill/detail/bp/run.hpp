@@ -15,6 +15,7 @@
 #include <hornbill/bp/run.hpp>
 #include <hornbill/detail/bp/batch_kernels.hpp>
 #include <hornbill/detail/bp/launcher.hpp>
+#include <hornbill/detail/bp/selection.hpp>
 #include <hornbill/detail/copy.hpp>
 
 namespace hornbill::detail {

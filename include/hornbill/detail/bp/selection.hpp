@@ -9,7 +9,6 @@
 namespace hornbill::detail {
 
 /// Residuals in bins of their leading bits: four a factor of two, from 2^-127 to 1.
-inline constexpr Index num_bins = 512;
 KOKKOS_INLINE_FUNCTION Index bin_of(float residual) {
   return Kokkos::min(num_bins - 1, static_cast<Index>(Kokkos::bit_cast<std::uint32_t>(residual) >> 21));
 }
