@@ -53,7 +53,7 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
       auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, host_plan));
       CountAllocations const counter(T::Memory::name());
       test::Solver<T> solver(*graph, strategy, {}, options);
-      solver.run({.max_iterations = 2, .tolerance = 1e-30, .adaptive = {.after = 1}});
+      solver.run({.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
       auto const small_change = 16384.0;  // headers, scalars
       INFO(std::string(name), ", promised ", promised);
       CHECK(most_allocated > 0);

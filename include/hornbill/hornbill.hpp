@@ -4,7 +4,7 @@
 
 #include <hornbill/backend/instantiations.hpp>
 #include <hornbill/backend/registry.hpp>
-#include <hornbill/bp/damping.hpp>
+#include <hornbill/bp/acceleration.hpp>
 #include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/config.hpp>

@@ -200,10 +200,10 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
 int run_lbp(LbpArguments& a) {
   require_usable_output(a);
   if (a.backend.empty()) a.backend = backend::names().back();
-  if (!a.start.empty()) a.options.adaptive.after = 0;  // plain iterations would lead away from where damped ones have led
+  if (!a.start.empty()) a.options.acceleration.after = 0;  // plain iterations would lead away from where damped ones have led
   if (a.damping != "auto") {
     a.options.damping = std::stod(a.damping);
-    a.options.adaptive.after = -1;
+    a.options.acceleration.after = -1;
   }
   if (a.schedule == "auto") a.schedule = a.backend == "cuda" ? "chromatic" : "seqfix";
   auto model = io::read_model(a.file);
@@ -253,7 +253,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 60 iterations do not converge, and there is a tolerance to reach, each message takes steps of its own")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
+  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
   command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
@@ -272,9 +272,10 @@ void add_lbp(CLI::App& app, int& exit_code) {
       "seqrnd is seqfix with the factors in a fresh random order each iteration;\n"
       "residual and residual_random compute all messages and let some take their place: those of largest residual, or any.\n"
       "\n"
-      "With labels plain propagation often swings for ever. --damping auto, the default, then shortens the steps of the messages\n"
-      "that swing; it converges on most graphs, in hundreds to thousands of iterations. Where a limit is met first, the marginals\n"
-      "are those of the last iteration and the exit code is 4. --damping 0 is libDAI's iteration.\n"
+      "With labels plain propagation often swings for ever. --damping auto, the default, then damps it and extrapolates from the\n"
+      "last iterations to where they lead (reduced rank extrapolation); it converges on most graphs in hundreds of iterations.\n"
+      "Where a limit is met first, the marginals are those of the last iteration and the exit code is 4. --damping 0 is libDAI's\n"
+      "iteration.\n"
       "\n"
       "--evidence also takes sets that `hornbill generate` stores: labels10, labels50.\n"
       "\n"

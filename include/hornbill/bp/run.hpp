@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <hornbill/bp/damping.hpp>
+#include <hornbill/bp/acceleration.hpp>
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/bp/report.hpp>
 #include <hornbill/bp/state.hpp>
@@ -24,8 +24,7 @@ struct Options {
   double tolerance = 1e-6;
   double time_limit = std::numeric_limits<double>::infinity();  ///< \units seconds
   double damping = 0;     ///< in [0, 1): log-odds become damping * old + (1 - damping) * new, as in libDAI
-  /// Damping that adapts to what has not converged. Not with a `damping`, or without a tolerance to reach.
-  AdaptiveDamping adaptive = {};
+  Acceleration acceleration = {};  ///< of what has not converged. Not with a `damping`, or without a tolerance to reach
   bool warm_start = true; ///< go on from the state's messages, where a run has left any
   int check_every = 0;    ///< iterations between judgements of the residual, at most 64; 0 = the backend's choice
   /// Called whenever the host looks, after one or several judgements, with the iterations run and the residual.
@@ -34,9 +33,9 @@ struct Options {
 
 /// Runs belief propagation until it converges or meets a limit. Waits for `exec`.
 ///
-/// With damping, or where RESIDUAL leaves most messages as they are, marginals may change little and yet be far from where they
-/// belong. There the residual is the largest change of any marginal *or* of what any one message, had it been updated undamped,
-/// would change: its own probability, or that of its variable.
+/// With damping, marginals change little only because steps are short, so the residual is their largest change divided by
+/// 1 - damping. RESIDUAL leaves most messages as they are: there it is the largest change of any marginal *or* of what any one
+/// message, had it been updated, would change: its own probability, or that of its variable.
 ///
 /// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
 /// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the

@@ -7,8 +7,8 @@
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/detail/bp/accumulator.hpp>
 #include <hornbill/detail/bp/control.hpp>
+#include <hornbill/detail/bp/extrapolation.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
-#include <hornbill/detail/bp/step.hpp>
 #include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
@@ -26,19 +26,19 @@ struct State {
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
   Kokkos::View<Value*, MemorySpace> largest_changes;                ///< of beliefs, by those who formed them; then of messages
   Kokkos::View<detail::Control<Value>, MemorySpace> control;
-  /// [num_messages] each, made by the first run that damps: the step of each message, and by how much its probability would have
-  /// changed undamped.
-  Kokkos::View<detail::Step*, MemorySpace> steps;
+  detail::Extrapolation<Value, MemorySpace> extrapolation;      ///< made by the first run that accelerates
+  /// [num_messages], by how much a message would change its probability or its variable's; RESIDUAL only
   Kokkos::View<float*, MemorySpace> residuals;
   Kokkos::View<Index*, MemorySpace> residual_counts;           ///< by size of residual; RESIDUAL only
   Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
   bool cold = true;      ///< no run has ended in usable messages yet
-  bool adapting = false; ///< steps are in use since the last cold start
+  bool accelerated = false;  ///< since the last cold start
+  double damping = 0;        ///< that the last run ended with, where accelerated
   int orders_run = 0;    ///< of SEQRND, since the last cold start
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
-  detail::Recording recordings[2];  ///< where the backend records iterations: without and with adaptive damping
+  detail::Recording recordings[2];  ///< where the backend records iterations: plain and accelerated
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.
@@ -46,7 +46,7 @@ template <class Value, class ExecutionSpace, class MemorySpace>
 State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                      Plan<MemorySpace> const& plan);
 
-/// Bytes that graph, evidence, plan and state take on the device, before any of them is made; with adaptive damping.   \units bytes
+/// Bytes that graph, evidence, plan and state take on the device, before any of them is made; with the default acceleration.   \units bytes
 /// Not counted: a backend's own, such as the few kilobytes of each launch that it records.
 template <class Value>
 std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan);

@@ -99,13 +99,13 @@ struct RunStretchLanes {
       NarrowLane<Value, MemorySpace> const narrow(fields, lane, id);
       before = narrow.in.before;
       Value const computed = narrow.message(fields);
-      if (lane.is(bp::Lane::wanted)) after = fields.damped(lane.edge, lane.variable, before, computed);
+      if (lane.is(bp::Lane::wanted)) after = fields.damped(before, computed);
     }
     for (Index w = warp + warps; w < end.warps; w += warps) {
       bp::Lane const further = load(w, end, id);
       NarrowLane<Value, MemorySpace> const narrow(fields, further, id);
       Value const computed = narrow.message(fields);
-      if (further.is(bp::Lane::wanted)) fields.pending(further.edge) = fields.damped(further.edge, further.variable, narrow.in.before, computed);
+      if (further.is(bp::Lane::wanted)) fields.pending(further.edge) = fields.damped(narrow.in.before, computed);
     }
     for (Index t = begin.tables + member.team_rank() * bp::warp_size + id; t < end.tables; t += warps * bp::warp_size)
       update_table<Write::stage>(fields, tasks.tables(t).factor, tasks.table_edges, tasks.tables(t).first, tasks.tables(t).last);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include <hornbill/bp/damping.hpp>
+#include <hornbill/bp/acceleration.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::detail {
@@ -18,6 +18,9 @@ struct Control {
   Index iterations = 0;                                     ///< judged, each or at the end of several
   Index contradiction = std::numeric_limits<Index>::max();  ///< lowest contradicted variable seen, or the largest Index
   Index stopped = 0;                                        ///< converged or contradicted
+  Value damping = 0;                                        ///< of messages; acceleration changes it
+  Value lowest_residual = std::numeric_limits<Value>::max();///< at the end of any cycle of acceleration
+  Index stalled = 0;                                        ///< cycles since then
 };
 
 /// Bins that residuals are counted in.
@@ -33,10 +36,8 @@ struct RecordingKey {
   void const* graph = nullptr;
   void const* evidence = nullptr;
   void const* plan = nullptr;
-  void const* steps = nullptr;
-  double damping = 0;
-  bp::AdaptiveDamping rule;
   int iterations = 0;
+  bp::Acceleration acceleration{.after = -1};
   bool operator==(RecordingKey const&) const = default;
 };
 struct Recording {

@@ -6,15 +6,6 @@
 
 namespace hornbill::detail {
 
-/// |s(b) - s(a)| for s(l) = 1/(1 + exp(-l)), without cancellation: s(high) s(-low) (1 - exp(low - high)).
-template <class Value>
-KOKKOS_INLINE_FUNCTION float change_of_probability(Value a, Value b) {
-  if (a == b) return 0.f;
-  auto const low = static_cast<float>(Kokkos::fmin(a, b)), high = static_cast<float>(Kokkos::fmax(a, b));
-  auto const apart = static_cast<float>(Kokkos::abs(b - a));
-  return -Kokkos::expm1(-apart) / ((1.f + Kokkos::exp(-high)) * (1.f + Kokkos::exp(low)));
-}
-
 template <class Value_, class MemorySpace_>
 struct Fields {
   using Value = Value_;
@@ -29,10 +20,7 @@ struct Fields {
   Kokkos::View<Accumulator<Value>*, MemorySpace> part_sums;
   Kokkos::View<Extended<Value>*, MemorySpace> weights, table_sums;
   Kokkos::View<Control<Value>, MemorySpace> control;
-  Value damping = 0;
-  Kokkos::View<float*, MemorySpace> residuals;  // with damping only
-  Kokkos::View<Step*, MemorySpace> steps;       // with adaptive damping only
-  bp::AdaptiveDamping rule;
+  bool damps = true;  // by the run's damping; otherwise new messages are as they were computed
 
   KOKKOS_FUNCTION bool is_binary(Index variable) const {
     return graph.tables.cardinality.extent(0) == 0 || graph.tables.cardinality(variable) == 2;
@@ -58,37 +46,12 @@ struct Fields {
   /// Whether the run has ended: what was submitted ahead then changes nothing.
   KOKKOS_FUNCTION bool stopped() const { return control().stopped != 0; }
 
-  /// What becomes of a newly computed message: entry `at`, a term of slot `slot`.
-  KOKKOS_FUNCTION Value damped(Index at, Index slot, Value before, Value computed) const {
-    Value const after = limit_to_grid(computed);
-    return damps() ? damped_on_grid(at, slot, before, after) : after;
-  }
-  KOKKOS_FUNCTION bool damps() const { return residuals.extent(0) > 0; }
-
-  /// Geometric damping, as libDAI's, or by a step of the message's own. Certainty is not damped: it would never be reached.
-  KOKKOS_FUNCTION Value stepped(Index at, Value before, Value after) const {
-    if (before == after || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
-    if (steps.extent(0) == 0) return damping * before + (1 - damping) * after;
-    Step step = steps(at);
-    float const length = step.next(after < before, rule);
-    steps(at).last = step.last;
-    steps(at).turns = step.turns;
-    return length == 1.f ? after : before + static_cast<Value>(length) * (after - before);
-  }
-
- private:
-  /// A function of its own, so that its registers are not those of every kernel.
-  [[gnu::noinline]] KOKKOS_FUNCTION Value damped_on_grid(Index at, Index slot, Value before, Value after) const {
-    residuals(at) = before == after ? 0.f : Kokkos::fmax(change_of_probability(before, after), change_of_belief(slot, before, after));
-    return stepped(at, before, after);
-  }
-  /// What the change of one message does to its variable. Messages near certainty change by much in log-odds and by nothing in
-  /// probability; it is the others at the variable that tell whether that matters.
-  KOKKOS_FUNCTION float change_of_belief(Index slot, Value before, Value after) const {
-    Accumulator<Value> const sum = sums(slot);
-    Value const others = log_odds_without(sum, before);
-    if (Kokkos::isinf(others)) return 0.f;
-    return change_of_probability(others + before, others + after);
+  /// What becomes of a newly computed message: with damping it takes a part of its way. Certainty is not damped: it would
+  /// never be reached.
+  KOKKOS_FUNCTION Value damped(Value before, Value computed) const {
+    Value const after = limit_to_grid(computed), damping = damps ? control().damping : Value(0);
+    if (damping == 0 || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
+    return damping * before + (1 - damping) * after;
   }
 };
 
@@ -102,7 +65,7 @@ enum class Write {
 /// Entry `at` of messages, which was `before` and is a term of slot `slot`.
 template <Write write, class Value, class MemorySpace>
 KOKKOS_INLINE_FUNCTION void put_message(Fields<Value, MemorySpace> const& f, Index at, Index slot, Value before, Value computed) {
-  Value const after = f.damped(at, slot, before, computed);
+  Value const after = f.damped(before, computed);
   if constexpr (write == Write::stage)
     f.pending(at) = after;
   else

@@ -29,6 +29,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.beliefs, "beliefs", graph.num_slots());
   make(state.pending, "pending", plan.mode == Mode::batched || plan.mode == Mode::selected ? graph.num_messages() : 0);
   if (plan.mode == Mode::selected) {
+    make(state.residuals, "residuals", graph.num_messages());
     make(state.residual_counts, "residual_counts", detail::num_bins);
     state.selection = Kokkos::View<detail::Selection, MemorySpace>(view_alloc(exec, "hornbill::bp::selection"));
   }
@@ -56,7 +57,10 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
              2 * sizeof(detail::Extended<Value>) * weights;
   }
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
-  std::size_t const state = sizeof(Value) * (messages * (plan.mode == Mode::batched || plan.mode == Mode::selected ? 2 : 1) + slots) + (sizeof(detail::Step) + sizeof(float)) * messages +
+  int const window = Acceleration{}.window;
+  std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages + sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
+  std::size_t const staged = plan.mode == Mode::batched ? sizeof(Value) * messages : plan.mode == Mode::selected ? (sizeof(Value) + sizeof(float)) * messages : 0;
+  std::size_t const state = sizeof(Value) * (messages + slots) + staged + extrapolation +
                             sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * plan.num_nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,

@@ -14,6 +14,7 @@
 
 #include <hornbill/bp/run.hpp>
 #include <hornbill/detail/bp/batch_kernels.hpp>
+#include <hornbill/detail/bp/extrapolation_kernels.hpp>
 #include <hornbill/detail/bp/launcher.hpp>
 #include <hornbill/detail/bp/selection.hpp>
 #include <hornbill/detail/copy.hpp>
@@ -29,41 +30,23 @@ inline constexpr int most_recorded = 64;
 template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& graph,
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
-                                     bp::State<Value, MemorySpace> const& s, double damping = 0) {
-  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control,
-          static_cast<Value>(damping), {}, {}, {}};
-}
-
-/// An array of one entry a message, when it is first needed.
-template <class T, class ExecutionSpace, class Value, class MemorySpace>
-void make_once(ExecutionSpace const& exec, Kokkos::View<T*, MemorySpace>& array, std::string const& label, bp::State<Value, MemorySpace> const& state) {
-  if (array.extent(0) == 0) array = Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(exec, label), state.messages.extent(0));
-}
-
-/// The same with damping, which keeps residuals: fixed, or adaptive; a run that goes on where one had begun to adapt keeps its steps.
-template <class ExecutionSpace, class Value, class MemorySpace>
-Fields<Value, MemorySpace> damping_fields(ExecutionSpace const& exec, Fields<Value, MemorySpace> f, bp::State<Value, MemorySpace>& state,
-                                         bp::AdaptiveDamping const* adaptive) {
-  make_once(exec, state.residuals, "hornbill::bp::residuals", state);
-  f.residuals = state.residuals;
-  if (!adaptive) return f;
-  make_once(exec, state.steps, "hornbill::bp::steps", state);
-  if (!std::exchange(state.adapting, true)) Kokkos::deep_copy(exec, state.steps, Step{});
-  f.steps = state.steps;
-  f.rule = *adaptive;
-  return f;
+                                     bp::State<Value, MemorySpace> const& s) {
+  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control};
 }
 
 inline void validate(bp::Options const& options) {
+  auto const& a = options.acceleration;
   if (options.max_iterations < 0) throw InputError("max_iterations is " + std::to_string(options.max_iterations) + "; 0 or more are needed");
   auto require = [](bool ok, char const* message) {
     if (!ok) throw InputError(message);
   };
   require(std::isgreaterequal(options.tolerance, 0), "the tolerance must be a number of at least 0");
   require(std::isgreaterequal(options.damping, 0) && std::isless(options.damping, 1), "damping must be in [0, 1)");
-  require(options.adaptive.after >= -1, "adaptive damping sets in after a number of iterations, or -1 for never");
-  require(std::isgreater(options.adaptive.shrink, 0) && std::isless(options.adaptive.shrink, 1), "adaptive damping shrinks steps by a number in (0, 1)");
-  require(std::isgreaterequal(options.adaptive.growth, 0) && std::isgreater(options.adaptive.patience, 0), "adaptive damping grows by a number of at least 0, with a patience above 0");
+  auto is_damping = [](double d) { return std::isgreaterequal(d, 0) && std::isless(d, 1); };
+  require(a.after >= -1, "acceleration sets in after a number of iterations, or -1 for never");
+  require(is_damping(a.damping) && is_damping(a.simultaneous_damping), "the damping of acceleration must be in [0, 1)");
+  require(a.window >= 2 && a.window <= 32 && a.window <= a.cycle && a.cycle <= 1000, "acceleration needs a window of 2 to 32 iterations, in a cycle of at least as many and at most 1,000");
+  require(a.patience >= 1, "the patience of acceleration is at least one cycle");
   require(std::isgreaterequal(options.time_limit, 0), "the time limit must be a number of at least 0 seconds");
 }
 
@@ -87,16 +70,15 @@ struct LargestResidual {
   }
 };
 
-/// With damping beliefs may change little only because steps are short: what messages would change by counts too. Second
-/// half of largest_changes.
+/// RESIDUAL leaves most messages as they are: what they would change by counts too. Second half of largest_changes.
 template <class Launcher, class Value, class MemorySpace>
-void look_at_residuals(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
+void look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> const& residuals, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   auto const half = largest_changes.extent(0) / 2;
   Kokkos::View<Value*, MemorySpace> const largest = Kokkos::subview(largest_changes, Kokkos::pair<std::size_t, std::size_t>(half, 2 * half));
-  LargestResidual<Value, MemorySpace> const kernel{f.residuals, largest};
-  auto const messages = static_cast<Index>(f.residuals.extent(0));
+  LargestResidual<Value, MemorySpace> const kernel{residuals, largest};
+  auto const messages = static_cast<Index>(residuals.extent(0));
   if constexpr (tuning.lanes) {
     constexpr int warps = tuning.team_size / bp::warp_size;
     Index const teams = std::min<Index>((messages + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(half) / warps);
@@ -117,8 +99,11 @@ struct Judge {
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     Value largest = 0;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, static_cast<Index>(largest_changes.extent(0))),
-                            [&](Index i, Value& l) { l = Kokkos::fmax(l, largest_changes(i)); }, Kokkos::Max<Value>(largest));
+    auto const entries = static_cast<Index>(largest_changes.extent(0));  // of beliefs, which took damped steps; then of messages
+    Value const scale = 1 / (1 - control().damping);
+    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, entries),
+                            [&](Index i, Value& l) { l = Kokkos::fmax(l, (2 * i < entries ? scale : Value(1)) * largest_changes(i)); },
+                            Kokkos::Max<Value>(largest));
     Kokkos::single(Kokkos::PerTeam(member), [&] { judge(largest); });
   }
 
@@ -144,7 +129,7 @@ void judge(Launcher& launcher, bp::State<Value, MemorySpace> const& state, int i
 /// Prepares messages, sums and beliefs for a run.
 template <class ExecutionSpace, class Value, class MemorySpace>
 void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-           bp::State<Value, MemorySpace>& state, bool warm, int withdrawals, double tolerance) {
+           bp::State<Value, MemorySpace>& state, bool warm, int withdrawals, bp::Options const& options) {
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
     Kokkos::deep_copy(exec, state.messages, Value(0));
@@ -153,14 +138,14 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
                          ForgetCertainty<Value, MemorySpace>{state.messages});
   state.withdrawals = withdrawals;
   state.evidence = f.evidence;  // kept alive, so that no other evidence can have its address
-  Kokkos::deep_copy(exec, state.largest_changes, Value(0));  // the last run may have damped, this one not
   if (!warm) {
-    state.adapting = false;
+    state.accelerated = false;
     state.orders_run = 0;
     if (state.selection.is_allocated()) Kokkos::deep_copy(exec, state.selection, Selection{});
   }
   Control<Value> control;
-  control.tolerance = tolerance;
+  control.tolerance = options.tolerance;
+  control.damping = static_cast<Value>(options.damping);
   Kokkos::deep_copy(exec, state.control, control);
   Immediate<ExecutionSpace> launcher{exec};
   form_sums(launcher, f, plan);
@@ -178,7 +163,7 @@ void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<M
       break;
     case Mode::selected:
       launch_batch<Write::stage>(launcher, undamped(f), plan, 0);
-      commit_selected(launcher, f, state.residual_counts, state.selection, plan.selection);
+      commit_selected(launcher, f, state, plan.selection);
       form_sums(launcher, f, plan);
       break;
     case Mode::batched: run_batches(launcher, f, plan); break;
@@ -186,52 +171,107 @@ void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<M
   }
 }
 
-/// Iterations of which the last is judged.
-template <class Launcher, class Value, class MemorySpace>
+/// Iterations of which the last is judged. `each(i)` launches iteration i.
+template <class Launcher, class Value, class MemorySpace, class Each>
 void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-                       bp::State<Value, MemorySpace> const& state, int iterations) {
+                       bp::State<Value, MemorySpace> const& state, int iterations, Each const& each) {
   for (int i = 0; i < iterations; ++i) {
-    iterate(launcher, f, plan, state);
+    each(i);
     if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
   }
-  if (f.damps()) look_at_residuals(launcher, f, state.largest_changes);
+  if (plan.mode == bp::Mode::selected) look_at_residuals(launcher, state.residuals, state.largest_changes);
   judge(launcher, state, iterations);
 }
 
-template <class ExecutionSpace, class Value, class MemorySpace>
-void run_once(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-              bp::State<Value, MemorySpace> const& state, int iterations) {
-  Immediate<ExecutionSpace> launcher{exec};
-  iterate_and_judge(launcher, f, plan, state, iterations);
+/// The same within a cycle of acceleration, from iteration `position` of it on.
+template <class Launcher, class Value, class MemorySpace, class Each>
+void accelerate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan, bp::State<Value, MemorySpace> const& state,
+                bp::Acceleration const& a, int position, int iterations, Each const& each) {
+  int const plain = a.cycle - a.window;
+  iterate_and_judge(launcher, f, plan, state, iterations, [&](int i) {
+    if (position + i == plain) begin_window(launcher, f, state.extrapolation);
+    each(i);
+    if (position + i >= plain) keep_changes(launcher, f, state.extrapolation, position + i - plain);
+  });
+  if (position + iterations < a.cycle) return;
+  extrapolate(launcher, f, state.extrapolation, a);
+  form_sums(launcher, f, plan);
+  form_beliefs(launcher, f, state.largest_changes);
 }
 
-/// Iterations as often as asked for, recorded where the backend gains by it.
+/// A run: what is iterated, and how far it has come.
 template <class ExecutionSpace, class Value, class MemorySpace>
-void run_often(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-               bp::State<Value, MemorySpace>& state, int iterations, int times) {
-  if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
-    using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
-    auto& recording = state.recordings[f.steps.extent(0) > 0];
-    RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), f.steps.data(), static_cast<double>(f.damping), f.rule, iterations};
-    if (!recording.graph || !(recording.key == key)) {
-      Graph graph = recorded(exec, [&](auto recorder) { iterate_and_judge(recorder, f, plan, state, iterations); });
-      recording = {std::make_shared<Graph>(std::move(graph)), plan.id, key};
+struct Runner {
+  ExecutionSpace const& exec;
+  Fields<Value, MemorySpace> f;
+  bp::Plan<MemorySpace> const& plan;
+  bp::State<Value, MemorySpace>& state;
+  bp::Acceleration acceleration;
+  int check_every;
+  bool accelerates = false;
+  int position = 0;  // in the cycle
+
+  /// At most `left` iterations, at least one; several looks' worth, `times`, where the backend records.
+  void advance(int left, int times) {
+    int const most = accelerates ? acceleration.cycle : check_every;
+    if (backend::TuningOf<ExecutionSpace>::value.record && !plan.of_iteration && position == 0 && left >= most)
+      return submit(std::min(times, left / most));
+    if (!accelerates) times = std::min(times, std::max(1, left / check_every));
+    else times = 1;
+    for (int i = 0; i < times; ++i) {
+      Immediate<ExecutionSpace> launcher{exec};
+      run_some(launcher, std::min(left, check_every), [&](int) { iterate_once(launcher); });
     }
-    for (int i = 0; i < times; ++i) static_cast<Graph const*>(recording.graph.get())->submit(exec);
-  } else {
-    for (int i = 0; i < times; ++i) run_once(exec, f, plan, state, iterations);
   }
-}
 
-/// One iteration of a series of orders, each with a plan of its own.
+ private:
+  /// Iterations up to the next judgement, which is also at the end of a cycle.
+  template <class Launcher, class Each>
+  void run_some(Launcher& launcher, int most, Each const& each) {
+    if (!accelerates) return iterate_and_judge(launcher, f, plan, state, most, each);
+    int const iterations = std::min(most, acceleration.cycle - position);
+    accelerate(launcher, f, plan, state, acceleration, position, iterations, each);
+    position = (position + iterations) % acceleration.cycle;
+  }
+
+  /// One iteration; of a series of orders, each with a plan of its own.
+  void iterate_once(Immediate<ExecutionSpace>& launcher) {
+    int const order = plan.of_iteration ? state.orders_run++ : 0;
+    if (order == 0) return iterate(launcher, f, plan, state);
+    auto const next = bp::make_plan(exec, plan.of_iteration(order));
+    iterate(launcher, f, next, state);
+    exec.fence("hornbill: kernels of a plan that is freed");
+  }
+
+  /// A recording of check_every iterations or of a whole cycle, again and again.
+  void submit(int times) {
+    if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
+      using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
+      auto& recording = state.recordings[accelerates];
+      RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), check_every, accelerates ? acceleration : bp::Acceleration{.after = -1}};
+      if (!recording.graph || !(recording.key == key)) {
+        Graph graph = recorded(exec, [&](auto recorder) {
+          do run_some(recorder, check_every, [&](int) { iterate(recorder, f, plan, state); });
+          while (position > 0);
+        });
+        recording = {std::make_shared<Graph>(std::move(graph)), plan.id, key};
+      }
+      for (int i = 0; i < times; ++i) static_cast<Graph const*>(recording.graph.get())->submit(exec);
+    }
+  }
+};
+
+/// From here on with acceleration; a warm run begins with the damping that the one before it has come to.
 template <class ExecutionSpace, class Value, class MemorySpace>
-void run_reshuffled(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-                    bp::State<Value, MemorySpace>& state) {
-  int const order = state.orders_run++;
-  if (order == 0) return run_once(exec, f, plan, state, 1);
-  auto const next = bp::make_plan(exec, plan.of_iteration(order));
-  run_once(exec, f, next, state, 1);
-  exec.fence("hornbill: kernels of a plan that is freed");
+void begin_acceleration(ExecutionSpace const& exec, Runner<ExecutionSpace, Value, MemorySpace>& runner, Control<Value> now) {
+  auto& state = runner.state;
+  auto const& a = runner.acceleration;
+  make_once(exec, state.extrapolation, state.messages.extent(0), a.window);
+  bool const in_turn = runner.plan.mode == bp::Mode::batched || runner.plan.mode == bp::Mode::sequential;
+  if (!std::exchange(state.accelerated, true)) state.damping = in_turn ? a.damping : a.simultaneous_damping;
+  now.damping = static_cast<Value>(state.damping);
+  Kokkos::deep_copy(exec, state.control, now);
+  runner.accelerates = true;
 }
 
 /// How the run stands. Waits for `exec`.
@@ -254,32 +294,27 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   detail::validate(options);
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  auto fields = detail::fields_of(graph, evidence.terms(), state, options.damping);
-  bool const selected = plan.mode == Mode::selected;  // by residuals, which are kept with damping too
-  if (options.damping > 0 || selected) fields = detail::damping_fields(exec, fields, state, nullptr);
-  int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
-  int const check_every = std::min(wanted, detail::most_recorded);
-
-  detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options.tolerance);
+  auto const fields = detail::fields_of(graph, evidence.terms(), state);
+  detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options);
   auto now = detail::look(exec, state);
-  int times = 1;  // of check_every iterations between two looks; grows while looks cost more than they tell
-  bool const may_adapt = options.adaptive.after >= 0 && options.damping == 0 && options.tolerance > 0;
-  int const undamped = state.adapting ? 0 : options.adaptive.after;
-  int limit = may_adapt ? std::min(undamped, options.max_iterations) : options.max_iterations;
+
+  int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
+  detail::Runner<ExecutionSpace, Value, MemorySpace> runner{exec, fields, plan, state, options.acceleration, std::min(wanted, detail::most_recorded)};
+  int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
+  bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
+  int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
   while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
     if (now.iterations == limit) {
-      fields = detail::damping_fields(exec, fields, state, &options.adaptive);
+      detail::begin_acceleration(exec, runner, now);
       limit = options.max_iterations;
     }
-    int const left = limit - now.iterations;
     double const before = seconds();
-    if (plan.of_iteration) detail::run_reshuffled(exec, fields, plan, state);
-    else if (left < check_every) detail::run_once(exec, fields, plan, state, left);
-    else detail::run_often(exec, fields, plan, state, check_every, std::min(times, left / check_every));
+    runner.advance(limit - now.iterations, times);
     now = detail::look(exec, state);
     if (seconds() - before < detail::shortest_look) times = std::min(2 * times, detail::most_submitted);
     if (options.progress) options.progress(now.iterations, static_cast<double>(now.residual));
   }
+  if (runner.accelerates) state.damping = static_cast<double>(now.damping);
   Report report;
   report.iterations = now.iterations;
   report.residual = now.iterations > 0 ? static_cast<double>(now.residual) : std::numeric_limits<double>::infinity();

@@ -21,32 +21,60 @@ KOKKOS_INLINE_FUNCTION float random_number(std::uint64_t seed, std::uint32_t rou
   return static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f;
 }
 
-/// Calls entry(at) for the entries of an edge's message: one, or one for each of more than two states.
+/// |s(b) - s(a)| for s(l) = 1/(1 + exp(-l)), without cancellation: s(high) s(-low) (1 - exp(low - high)).
+template <class Value>
+KOKKOS_INLINE_FUNCTION float change_of_probability(Value a, Value b) {
+  if (a == b) return 0.f;
+  auto const low = static_cast<float>(Kokkos::fmin(a, b)), high = static_cast<float>(Kokkos::fmax(a, b));
+  auto const apart = static_cast<float>(Kokkos::abs(b - a));
+  return -Kokkos::expm1(-apart) / ((1.f + Kokkos::exp(-high)) * (1.f + Kokkos::exp(low)));
+}
+
+/// Calls entry(at, slot) for the entries of an edge's message, and the slots they are terms of: one, or one for each state where
+/// there are not two.
 template <class Value, class MemorySpace, class Entry>
 KOKKOS_INLINE_FUNCTION void for_each_entry(Fields<Value, MemorySpace> const& f, Index edge, Entry const& entry) {
   Index const v = f.graph.factor_variables(edge);
-  if (f.is_binary(v)) return entry(edge);
+  if (f.is_binary(v)) return entry(edge, v);
   auto const& tables = f.graph.tables;
-  for (Index s = 0; s < tables.cardinality(v); ++s) entry(f.num_edges() + tables.message_offsets(edge) + s);
+  for (Index s = 0; s < tables.cardinality(v); ++s)
+    entry(f.num_edges() + tables.message_offsets(edge) + s, f.num_variables() + tables.state_offsets(v) + s);
 }
-/// The largest residual of them.
+
+/// By how much a pending message would change its own probability, or that of its variable: messages near certainty change by
+/// much in log-odds and by nothing in probability, and it is the others at the variable that tell whether that matters.
 template <class Value, class MemorySpace>
-KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f, Index edge) {
+KOKKOS_INLINE_FUNCTION float residual_of_entry(Fields<Value, MemorySpace> const& f, Index at, Index slot) {
+  Value const before = f.messages(at), after = f.pending(at);
+  if (before == after) return 0.f;
+  Accumulator<Value> const sum = f.sums(slot);
+  Value const others = log_odds_without(sum, before);
+  float const own = change_of_probability(before, after);
+  return Kokkos::isinf(others) ? own : Kokkos::fmax(own, change_of_probability(others + before, others + after));
+}
+
+/// The largest residual of an edge's entries.
+template <class Value, class MemorySpace>
+KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f, Kokkos::View<float*, MemorySpace> const& residuals, Index edge) {
   float largest = 0;
-  for_each_entry(f, edge, [&](Index at) { largest = Kokkos::fmax(largest, f.residuals(at)); });
+  for_each_entry(f, edge, [&](Index at, Index) { largest = Kokkos::fmax(largest, residuals(at)); });
   return largest;
 }
 
-/// Counts by bin the edges whose message would change, be it so little that its residual is 0.
+/// Measures residuals, and counts by bin the edges whose message would change, be it so little that its residual is 0.
 template <class Value, class MemorySpace>
-struct CountResiduals {
+struct MeasureResiduals {
   Fields<Value, MemorySpace> f;
+  Kokkos::View<float*, MemorySpace> residuals;
   Kokkos::View<Index*, MemorySpace> counts;  // [num_bins]
   KOKKOS_FUNCTION void operator()(Index edge) const {
     if (f.stopped()) return;
     bool changes = false;
-    for_each_entry(f, edge, [&](Index at) { changes = changes || f.pending(at) != f.messages(at); });
-    if (changes) Kokkos::atomic_inc(&counts(bin_of(residual_of(f, edge))));
+    for_each_entry(f, edge, [&](Index at, Index slot) {
+      residuals(at) = residual_of_entry(f, at, slot);
+      changes = changes || f.pending(at) != f.messages(at);
+    });
+    if (changes) Kokkos::atomic_inc(&counts(bin_of(residual_of(f, residuals, edge))));
   }
 };
 
@@ -69,43 +97,44 @@ struct ChooseThreshold {
   }
 };
 
-/// Selected messages take their place; only these are damped, so that a step is one of a message that moved.
+/// Selected messages take their place; only these are damped.
 template <class Value, class MemorySpace>
 struct CommitSelected {
   Fields<Value, MemorySpace> f;
+  Kokkos::View<float*, MemorySpace> residuals;
   Kokkos::View<Selection const, MemorySpace> selection;
   bp::Residual how;
 
   KOKKOS_FUNCTION void operator()(Index edge) const {
     if (f.stopped() || !is_selected(edge)) return;
-    for_each_entry(f, edge, [&](Index at) { f.messages(at) = f.stepped(at, f.messages(at), f.pending(at)); });
+    for_each_entry(f, edge, [&](Index at, Index) { f.messages(at) = f.damped(f.messages(at), f.pending(at)); });
   }
 
  private:
   KOKKOS_FUNCTION bool is_selected(Index edge) const {
     if (how.randomised) return random_number(how.seed, selection().round, edge) < static_cast<float>(how.share);
-    return bin_of(residual_of(f, edge)) >= selection().threshold;
+    return bin_of(residual_of(f, residuals, edge)) >= selection().threshold;
   }
 };
 
 /// The fields with which a round's messages are computed: they wait as they are.
 template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> undamped(Fields<Value, MemorySpace> f) {
-  f.damping = 0;
-  f.steps = {};
+  f.damps = false;
   return f;
 }
 
 /// One round, once the new messages are pending.
 template <class Launcher, class Value, class MemorySpace>
-void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, Kokkos::View<Index*, MemorySpace> const& counts,
-                     Kokkos::View<Selection, MemorySpace> const& selection, bp::Residual const& how) {
+void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::State<Value, MemorySpace> const& s, bp::Residual const& how) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   Index const edges = f.num_edges();
-  if (!how.randomised)
-    launcher.parallel_for("hornbill::bp::count_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges), CountResiduals<Value, MemorySpace>{f, counts});
-  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1), ChooseThreshold<Value, MemorySpace>{counts, selection, f.control, how.share});
-  launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges), CommitSelected<Value, MemorySpace>{f, selection, how});
+  launcher.parallel_for("hornbill::bp::measure_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges),
+                        MeasureResiduals<Value, MemorySpace>{f, s.residuals, s.residual_counts});
+  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1),
+                        ChooseThreshold<Value, MemorySpace>{s.residual_counts, s.selection, f.control, how.share});
+  launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges),
+                        CommitSelected<Value, MemorySpace>{f, s.residuals, s.selection, how});
 }
 
 }  // namespace hornbill::detail

@@ -1,0 +1,258 @@
+// Reduced rank extrapolation: see bp/acceleration.hpp.
+#pragma once
+
+#include <string>
+
+#include <hornbill/bp/acceleration.hpp>
+#include <hornbill/detail/bp/fields.hpp>
+#include <hornbill/detail/bp/policies.hpp>
+#include <hornbill/detail/bp/selection.hpp>
+
+namespace hornbill::detail {
+
+/// Before the first iteration of a window.
+template <class Value, class MemorySpace>
+struct BeginWindow {
+  Fields<Value, MemorySpace> f;
+  Extrapolation<Value, MemorySpace> e;
+  static constexpr float least = 1e-6f;  // what hardly moves its variable is still to come to rest
+
+  KOKKOS_FUNCTION void operator()(Index edge) const {
+    if (f.stopped()) return;
+    for_each_entry(f, edge, [&](Index at, Index slot) {
+      auto const p = static_cast<float>(f.beliefs(slot));
+      e.previous(at) = f.messages(at);
+      e.sensitivities(at) = Kokkos::fmax(least, p * (1 - p));
+    });
+  }
+};
+
+/// The change of each message in the iteration of that number.
+template <class Value, class MemorySpace>
+struct KeepChanges {
+  Fields<Value, MemorySpace> f;
+  Extrapolation<Value, MemorySpace> e;
+  Index iteration;
+
+  KOKKOS_FUNCTION void operator()(Index at) const {
+    if (f.stopped()) return;
+    Value const now = f.messages(at), before = e.previous(at);
+    bool const moved = now != before && !Kokkos::isinf(now) && !Kokkos::isinf(before);
+    e.changes(Offset{iteration} * static_cast<Offset>(e.previous.extent(0)) + at) = moved ? static_cast<float>(now - before) : 0.f;
+    e.previous(at) = now;
+  }
+};
+
+/// Pair (i, j), j <= i, of a triangle's pairs in order.
+struct Pair {
+  Index i, j;
+  static KOKKOS_FUNCTION Pair at(Index p) {
+    auto i = static_cast<Index>((Kokkos::sqrt(8.f * static_cast<float>(p) + 1.f) - 1.f) / 2);
+    while ((i + 1) * (i + 2) / 2 <= p) ++i;
+    while (i * (i + 1) / 2 > p) --i;
+    return {i, p - i * (i + 1) / 2};
+  }
+};
+
+template <class T, class ExecutionSpace>
+using Scratch = Kokkos::View<T*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+
+/// Products of changes, weighted by sensitivity, summed over a slice of messages; one team a slice.
+template <class Value, class MemorySpace>
+struct SumProducts {
+  Fields<Value, MemorySpace> f;
+  Extrapolation<Value, MemorySpace> e;
+  Index window;
+
+  static constexpr Index row = extrapolation_tile + 1;  // not a multiple of the number of memory banks
+  template <class ExecutionSpace>
+  static std::size_t scratch_bytes(Index window) { return Scratch<float, ExecutionSpace>::shmem_size(window * row); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (f.stopped()) return;
+    Scratch<float, typename Member::execution_space> const tile(member.team_scratch(0), window * row);
+    auto const messages = static_cast<Offset>(e.previous.extent(0));
+    auto const slice = static_cast<Offset>(member.league_rank()), slices = static_cast<Offset>(member.league_size());
+    Offset const tiles = (messages + extrapolation_tile - 1) / extrapolation_tile;
+    double* const sums = &e.products(slice * num_pairs(window));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) { sums[p] = 0; });
+    for (Offset t = tiles * slice / slices; t < tiles * (slice + 1) / slices; ++t) {
+      Offset const first = t * extrapolation_tile;
+      member.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window * extrapolation_tile), [&](Index at) {
+        Index const i = at / extrapolation_tile, k = at % extrapolation_tile;
+        tile(i * row + k) = first + k < messages ? e.changes(i * messages + first + k) * e.sensitivities(first + k) : 0.f;
+      });
+      member.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) {
+        Pair const pair = Pair::at(p);
+        double sum = 0;
+        for (Index k = 0; k < extrapolation_tile; ++k)
+          sum += static_cast<double>(tile(pair.i * row + k)) * static_cast<double>(tile(pair.j * row + k));
+        sums[p] += sum;
+      });
+    }
+  }
+};
+
+/// The coefficients, by one team; and less of a step where a run does not come nearer.
+template <class Value, class MemorySpace>
+struct Extrapolate {
+  Kokkos::View<Control<Value>, MemorySpace> control;
+  Extrapolation<Value, MemorySpace> e;
+  Index window, slices;
+  int patience;
+
+  static constexpr double ridge = 1e-10, nearer = 0.9, less = 0.7;
+  static constexpr Value most_damping = 0.99;
+  template <class ExecutionSpace>
+  static std::size_t scratch_bytes(Index window) { return Scratch<double, ExecutionSpace>::shmem_size(window * (window + 1)); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    if (control().stopped) return;
+    Scratch<double, typename Member::execution_space> const scratch(member.team_scratch(0), window * (window + 1));
+    auto matrix = [&](Index i, Index j) -> double& { return scratch(i * (window + 1) + j); };  // and the right side, 1
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) {
+      Pair const pair = Pair::at(p);
+      double sum = 0;
+      for (Index s = 0; s < slices; ++s) sum += e.products(s * num_pairs(window) + p);
+      matrix(pair.i, pair.j) = matrix(pair.j, pair.i) = sum;
+    });
+    member.team_barrier();
+    scale(member, matrix);
+    eliminate(member, matrix);
+    Kokkos::single(Kokkos::PerTeam(member), [&] {
+      substitute(matrix);
+      if (!to_coefficients(matrix))
+        for (Index i = 0; i < window; ++i) e.coefficients(i) = 0;
+      damp_more_if_stalled();
+    });
+  }
+
+ private:
+  /// To a diagonal of 1, as changes differ by orders of magnitude. The scales, and the right side, are kept in the last column.
+  template <class Member, class Matrix>
+  KOKKOS_FUNCTION void scale(Member const& member, Matrix const& matrix) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window), [&](Index i) {
+      double const square = matrix(i, i);
+      matrix(i, window) = square > 0 ? 1 / Kokkos::sqrt(square) : 0;
+    });
+    member.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window * window), [&](Index at) {
+      Index const i = at / window, j = at % window;
+      matrix(i, j) = matrix(i, j) * matrix(i, window) * matrix(j, window) + (i == j ? ridge : 0.0);
+    });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window), [&](Index i) { e.coefficients(i) = matrix(i, window); });
+    member.team_barrier();
+  }
+  /// Gaussian elimination, a row a thread; the matrix is positive definite.
+  template <class Member, class Matrix>
+  KOKKOS_FUNCTION void eliminate(Member const& member, Matrix const& matrix) const {
+    for (Index k = 0; k < window; ++k) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, k + 1, window), [&](Index i) {
+        double const factor = matrix(i, k) / matrix(k, k);
+        for (Index j = k + 1; j <= window; ++j) matrix(i, j) -= factor * matrix(k, j);
+      });
+      member.team_barrier();
+    }
+  }
+  template <class Matrix>
+  KOKKOS_FUNCTION void substitute(Matrix const& matrix) const {
+    for (Index i = window - 1; i >= 0; --i) {
+      double x = matrix(i, window);
+      for (Index j = i + 1; j < window; ++j) x -= matrix(i, j) * matrix(j, window);
+      matrix(i, window) = x / matrix(i, i);
+    }
+  }
+  /// From the solution y, scaled: gamma = y / sum(y); coefficient i is the sum of gamma_j, j < i. False where there is none.
+  template <class Matrix>
+  KOKKOS_FUNCTION bool to_coefficients(Matrix const& matrix) const {
+    double total = 0;
+    for (Index i = 0; i < window; ++i) total += matrix(i, window) *= e.coefficients(i);
+    double before = 0;
+    for (Index i = 0; i < window; ++i) {
+      double const gamma = matrix(i, window) / total;
+      e.coefficients(i) = before;
+      before += gamma;
+    }
+    return Kokkos::isfinite(before);
+  }
+  KOKKOS_FUNCTION void damp_more_if_stalled() const {
+    Control<Value>& c = control();
+    if (static_cast<double>(c.residual) < nearer * static_cast<double>(c.lowest_residual)) {
+      c.lowest_residual = c.residual;
+      c.stalled = 0;
+    } else if (++c.stalled >= patience) {
+      c.damping = Kokkos::fmin(most_damping, 1 - static_cast<Value>(less) * (1 - c.damping));
+      c.lowest_residual = c.residual;
+      c.stalled = 0;
+    }
+  }
+};
+
+/// m <- m - sum_i coefficient_i u_i, where that is not too far.
+template <class Value, class MemorySpace>
+struct MoveMessages {
+  Fields<Value, MemorySpace> f;
+  Extrapolation<Value, MemorySpace> e;
+  Index window;
+  static constexpr double farthest = 2;  // log-odds
+
+  KOKKOS_FUNCTION void operator()(Index at) const {
+    Value const now = f.messages(at);
+    if (f.stopped() || Kokkos::isinf(now)) return;
+    auto const messages = static_cast<Offset>(e.previous.extent(0));
+    double back = 0;
+    for (Index i = 1; i < window; ++i) back += e.coefficients(i) * static_cast<double>(e.changes(i * messages + at));
+    f.messages(at) = limit_to_grid(now - static_cast<Value>(Kokkos::fmax(-farthest, Kokkos::fmin(farthest, back))));
+  }
+};
+
+template <class ExecutionSpace, class Value, class MemorySpace>
+void make_once(ExecutionSpace const& exec, Extrapolation<Value, MemorySpace>& e, std::size_t messages, Index window) {
+  auto make = [&](auto& view, char const* label, std::size_t size) {
+    if (view.extent(0) == size) return;
+    view = {};
+    view = std::decay_t<decltype(view)>(Kokkos::view_alloc(exec, std::string("hornbill::bp::") + label), size);
+  };
+  make(e.previous, "previous", messages);
+  make(e.sensitivities, "sensitivities", messages);
+  make(e.changes, "changes", messages * window);
+  make(e.products, "products", static_cast<std::size_t>(num_slices(messages)) * num_pairs(window));
+  make(e.coefficients, "coefficients", window);
+}
+
+template <class Launcher, class Value, class MemorySpace>
+void begin_window(Launcher& launcher, Fields<Value, MemorySpace> const& f, Extrapolation<Value, MemorySpace> const& e) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  launcher.parallel_for("hornbill::bp::begin_window", Range<ExecutionSpace>(launcher.exec, 0, f.num_edges()), BeginWindow<Value, MemorySpace>{f, e});
+}
+
+template <class Launcher, class Value, class MemorySpace>
+void keep_changes(Launcher& launcher, Fields<Value, MemorySpace> const& f, Extrapolation<Value, MemorySpace> const& e, Index iteration) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  auto const messages = static_cast<Index>(f.messages.extent(0));
+  launcher.parallel_for("hornbill::bp::keep_changes", Range<ExecutionSpace>(launcher.exec, 0, messages), KeepChanges<Value, MemorySpace>{f, e, iteration});
+}
+
+/// Moves messages; sums and beliefs are to be formed anew.
+template <class Launcher, class Value, class MemorySpace>
+void extrapolate(Launcher& launcher, Fields<Value, MemorySpace> const& f, Extrapolation<Value, MemorySpace> const& e, bp::Acceleration const& a) {
+  using ExecutionSpace = typename Launcher::ExecutionSpace;
+  constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
+  auto const messages = static_cast<Index>(f.messages.extent(0));
+  Index const slices = num_slices(messages), window = a.window;
+  using Sum = SumProducts<Value, MemorySpace>;
+  launcher.parallel_for("hornbill::bp::sum_products",
+                        BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, slices, tuning.team_size).set_scratch_size(0, Kokkos::PerTeam(Sum::template scratch_bytes<ExecutionSpace>(window))),
+                        Sum{f, e, window});
+  using Solve = Extrapolate<Value, MemorySpace>;
+  launcher.parallel_for("hornbill::bp::extrapolate",
+                        BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, 1, tuning.team_size).set_scratch_size(0, Kokkos::PerTeam(Solve::template scratch_bytes<ExecutionSpace>(window))),
+                        Solve{f.control, e, window, slices, a.patience});
+  launcher.parallel_for("hornbill::bp::move_messages", Range<ExecutionSpace>(launcher.exec, 0, messages), MoveMessages<Value, MemorySpace>{f, e, window});
+}
+
+}  // namespace hornbill::detail
