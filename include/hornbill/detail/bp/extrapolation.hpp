@@ -17,7 +17,7 @@ inline constexpr Index extrapolation_tile = 128, most_slices = 256;
 inline Index num_slices(std::size_t messages) {
   return static_cast<Index>(std::min<std::size_t>(most_slices, (messages + extrapolation_tile - 1) / extrapolation_tile));
 }
-inline constexpr Index num_pairs(Index window) { return window * (window + 1) / 2; }
+KOKKOS_INLINE_FUNCTION constexpr Index num_pairs(Index window) { return window * (window + 1) / 2; }
 
 template <class Value, class MemorySpace>
 struct Extrapolation {

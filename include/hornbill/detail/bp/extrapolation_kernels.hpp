@@ -87,12 +87,20 @@ struct SumProducts {
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) {
         Pair const pair = Pair::at(p);
-        double sum = 0;
-        for (Index k = 0; k < extrapolation_tile; ++k)
-          sum += static_cast<double>(tile(pair.i * row + k)) * static_cast<double>(tile(pair.j * row + k));
-        sums[p] += sum;
+        sums[p] += product(&tile(pair.i * row), &tile(pair.j * row));
       });
     }
+  }
+
+ private:
+  /// Of two rows of a tile. Several sums, so that a CPU need not wait for one addition to begin the next.
+  static KOKKOS_FUNCTION double product(float const* a, float const* b) {
+    constexpr int width = 8;
+    double sums[width] = {};
+    for (Index k = 0; k < extrapolation_tile; k += width)
+      for (int i = 0; i < width; ++i) sums[i] += static_cast<double>(a[k + i]) * static_cast<double>(b[k + i]);
+    for (int i = 1; i < width; ++i) sums[0] += sums[i];
+    return sums[0];
   }
 };
 
