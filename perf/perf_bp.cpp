@@ -32,6 +32,7 @@ std::vector<std::string> words(std::string const& text) {
 struct Arguments {
   std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends, precisions = words("double float");
   int iterations = 50, repeats = 5;
+  std::vector<hb::Index> sets{1};
   std::string commit = HORNBILL_COMMIT;
   hb::bp::Execution execution = hb::bp::Execution::automatic;
 };
@@ -51,36 +52,36 @@ hb::bp::Strategy strategy_of(std::string const& name) {
   throw hb::InputError("unknown schedule " + name);
 }
 
-/// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence.
+/// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence; of several empty evidence sets at once.
 template <class Value, class Exec>
-json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a) {
+json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a, hb::Index sets) {
   hb::bp::Plan<typename Exec::memory_space> plan;
   hb::bp::HostPlan host_plan;
   double const plan_seconds = seconds_of([&] {
-    host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution});
+    host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution, sets});
     plan = hb::bp::make_plan(exec, host_plan);
   });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
-  hb::Evidence evidence(exec, host, graph);
+  hb::EvidenceSets evidence(exec, host, graph, std::vector<hb::HostEvidence>(sets));
   auto state = hb::bp::make_state(exec, graph, plan);
   hb::bp::Options options{.max_iterations = a.iterations, .tolerance = 0, .warm_start = false, .check_every = a.iterations};
   hb::bp::run(exec, graph, evidence, plan, state, options);  // warm-up
   std::vector<double> each;
-  for (int i = 0; i < a.repeats; ++i) each.push_back(hb::bp::run(exec, graph, evidence, plan, state, options).elapsed_seconds / a.iterations);
+  for (int i = 0; i < a.repeats; ++i) each.push_back(hb::bp::run(exec, graph, evidence, plan, state, options).front().elapsed_seconds / a.iterations);
   std::sort(each.begin(), each.end());
-  auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false});
+  auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false}).front();
   auto const p_true = hb::bp::marginals(exec, graph, state);
   double const median = each[each.size() / 2];
-  bool const by_lanes = hb::backend::TuningOf<Exec>::value.lanes && batches.updates == hb::bp::Updates::simultaneous;
+  bool const by_lanes = hb::backend::TuningOf<Exec>::value.lanes && batches.updates == hb::bp::Updates::simultaneous && sets == 1;
   return {{"plan_seconds", plan_seconds},
           {"counted_bytes", by_lanes ? hb::perf::counted_bytes<Value>(host, host_plan) : json()},
           {"upload_seconds", upload_seconds},
           {"median_iteration_seconds", median},
           {"fastest_iteration_seconds", each.front()},
           {"slowest_iteration_seconds", each.back()},
-          {"edges_per_second", static_cast<double>(host.num_edges()) / median},
-          {"nanoseconds_per_edge", 1e9 * median / static_cast<double>(host.num_edges())},
+          {"edges_per_second", static_cast<double>(host.num_edges()) * sets / median},
+          {"nanoseconds_per_edge", 1e9 * median / (static_cast<double>(host.num_edges()) * sets)},
           {"iterations_to_1e-6", converged.iterations},
           {"stop", hb::bp::to_string(converged.stop)},
           {"residual", converged.residual},
@@ -99,6 +100,18 @@ hb::HostFactorGraph make_hub(hb::Index n) {
   return std::move(builder).build();
 }
 
+struct Combination {
+  std::string backend, precision;
+  hb::Index sets;
+};
+std::vector<Combination> combinations(Arguments const& a) {
+  std::vector<Combination> all;
+  for (auto const& backend : a.backends)
+    for (auto const& precision : a.precisions)
+      for (hb::Index sets : a.sets) all.push_back({backend, precision, sets});
+  return all;
+}
+
 void measure_graph(std::string const& name, Arguments const& a) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
   hb::io::Model model;
@@ -109,34 +122,37 @@ void measure_graph(std::string const& name, Arguments const& a) {
   for (auto const& schedule : a.schedules) {
     auto const strategy = strategy_of(schedule);
     auto const batches = hb::bp::make_batches(model.graph, strategy);
-    for (auto const& backend : a.backends)
-      for (auto const& precision : a.precisions) {
-        json line{{"case", "bp"},
-                  {"graph", name},
-                  {"variables", model.graph.num_variables},
-                  {"edges", model.graph.num_edges()},
-                  {"schedule", schedule},
-                  {"batches", batches.num_batches()},
-                  {"backend", backend},
-                  {"device", hb::backend::describe(backend)},
-                  {"precision", precision},
-                  {"iterations", a.iterations},
-                  {"repeats", a.repeats},
-                  {"execution", execution_names.at(a.execution)},
-                  {"load_seconds", load_seconds},
-                  {"analysis_seconds", batches.analysis_seconds},
-                  {"commit", a.commit},
-                  {"kokkos", KOKKOS_VERSION}};
-        try {
-          line.update(hb::backend::visit(backend, [&](auto const& exec) {
-            return precision == "float" ? measure<float>(exec, model.graph, batches, a) : measure<double>(exec, model.graph, batches, a);
-          }));
-        } catch (std::exception const& e) {
-          line["error"] = e.what();
-        }
-        fmt::print("{}\n", line.dump());
-        std::fflush(stdout);
+    for (auto const& combination : combinations(a)) {
+      auto const& backend = combination.backend;
+      auto const& precision = combination.precision;
+      hb::Index const sets = combination.sets;
+      json line{{"case", "bp"},
+                {"graph", name},
+                {"variables", model.graph.num_variables},
+                {"edges", model.graph.num_edges()},
+                {"schedule", schedule},
+                {"batches", batches.num_batches()},
+                {"backend", backend},
+                {"device", hb::backend::describe(backend)},
+                {"precision", precision},
+                {"sets", sets},
+                {"iterations", a.iterations},
+                {"repeats", a.repeats},
+                {"execution", execution_names.at(a.execution)},
+                {"load_seconds", load_seconds},
+                {"analysis_seconds", batches.analysis_seconds},
+                {"commit", a.commit},
+                {"kokkos", KOKKOS_VERSION}};
+      try {
+        line.update(hb::backend::visit(backend, [&](auto const& exec) {
+          return precision == "float" ? measure<float>(exec, model.graph, batches, a, sets) : measure<double>(exec, model.graph, batches, a, sets);
+        }));
+      } catch (std::exception const& e) {
+        line["error"] = e.what();
       }
+      fmt::print("{}\n", line.dump());
+      std::fflush(stdout);
+    }
   }
 }
 
@@ -150,6 +166,7 @@ int main(int argc, char** argv) {
   app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
+  app.add_option("--sets", a.sets, "Evidence sets at once")->delimiter(',')->check(CLI::Range(1, 100000));
   app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));
   app.add_option("--repeats", a.repeats, "Timings; their median is reported")->check(CLI::Range(1, 1000));
   app.add_option("--execution", a.execution, "How batches are run: automatic, batched, sequential")

@@ -14,6 +14,12 @@
       SPACE const&, FactorGraph<VALUE, SPACE::memory_space> const&, bp::Plan<SPACE::memory_space> const&);                      \
   PREFIX template bp::Report bp::run<SPACE, VALUE, SPACE::memory_space>(                                                        \
       SPACE const&, FactorGraph<VALUE, SPACE::memory_space> const&, Evidence<VALUE, SPACE::memory_space> const&,                \
+      bp::Plan<SPACE::memory_space> const&, bp::State<VALUE, SPACE::memory_space>&, bp::Options const&);                        \
+  PREFIX template EvidenceSets<VALUE, SPACE::memory_space>::EvidenceSets(SPACE const&, HostFactorGraph const&,                  \
+                                                                         FactorGraph<VALUE, SPACE::memory_space> const&,        \
+                                                                         std::vector<HostEvidence> const&);                     \
+  PREFIX template std::vector<bp::Report> bp::run<SPACE, VALUE, SPACE::memory_space>(                                           \
+      SPACE const&, FactorGraph<VALUE, SPACE::memory_space> const&, EvidenceSets<VALUE, SPACE::memory_space> const&,            \
       bp::Plan<SPACE::memory_space> const&, bp::State<VALUE, SPACE::memory_space>&, bp::Options const&);
 
 /// The parts that no value type enters.

@@ -21,6 +21,7 @@ enum class Mode {
 /// A schedule laid out, on the host: what Plan is copied from.
 struct HostPlan {
   Mode mode = Mode::simultaneous;
+  Index sets = 1;                              ///< evidence sets that are run at once
   Residual selection;                          ///< selected mode
   std::function<HostPlan(int)> of_iteration;   ///< SEQRND: the plan of a later iteration; empty for others
   BatchStatistics statistics;

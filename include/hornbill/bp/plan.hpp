@@ -25,6 +25,7 @@ enum class Execution {
 /// Choices of how to run a schedule.
 struct PlanOptions {
   Execution execution = Execution::automatic;
+  Index sets = 1;  ///< evidence sets that are run at once; the state takes so many times the memory
 };
 
 /// A schedule on the device. Arrays are those of HostPlan.
@@ -35,6 +36,7 @@ struct Plan {
 
   std::shared_ptr<void const> id;  ///< of this plan and its copies, and of no other
   Mode mode = Mode::simultaneous;
+  Index sets = 1;
   Residual selection;
   std::function<HostPlan(int)> of_iteration;
   BatchStatistics statistics;
@@ -57,7 +59,7 @@ struct Plan {
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///
 /// For SEQRND it keeps a copy of the graph, to lay out later orders.
-/// \throws InputError if sequential execution is asked of a schedule without an order
+/// \throws InputError if sequential execution is asked of a schedule without an order, or RESIDUAL of several evidence sets
 /// \throws CapacityError if there are more than 2^31 - 1 tasks
 template <class ExecutionSpace>
 HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptions const& options = {});

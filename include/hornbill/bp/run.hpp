@@ -13,6 +13,7 @@
 #include <hornbill/bp/report.hpp>
 #include <hornbill/bp/state.hpp>
 #include <hornbill/graph/evidence.hpp>
+#include <hornbill/graph/evidence_sets.hpp>
 #include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
@@ -46,27 +47,35 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, Evidence<Value, MemorySpace> const& evidence,
            Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options = {});
 
-/// P(variable = 1) of every variable, from the last run.   \shape [V]   Waits for `exec`.
+/// The same of several evidence sets at once, which the plan must be made for (PlanOptions::sets). Each has a report, and is left
+/// alone once it has converged. A single contradiction makes the next run of them all start cold.
+/// \shape [sets]
+/// \throws ShapeError if plan, state and evidence are not for the same number of sets
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<Report> run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, EvidenceSets<Value, MemorySpace> const& evidence,
+                        Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options = {});
+
+/// P(variable = 1) of every variable, from the last run; of one evidence set.   \shape [V]   Waits for `exec`.
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                              State<Value, MemorySpace> const& state);
+                              State<Value, MemorySpace> const& state, Index set = 0);
 
 /// P(variable = state) of every state of every variable, one variable after another.   \shape [sum of cardinalities]
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph const& host,
-                                    FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state);
+                                    FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set = 0);
 
 /// Factor-to-variable messages as log-odds, by edge.   \shape [E]   Waits for `exec`.
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                                    State<Value, MemorySpace> const& state);
+                                    State<Value, MemorySpace> const& state, Index set = 0);
 
-/// Variable-to-factor messages as log-odds, by edge (edges to binary variables).   \shape [E]   Waits for `exec`.
+/// Variable-to-factor messages as log-odds, by edge (edges to binary variables); of a state of one evidence set.   \shape [E]   Waits for `exec`.
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                       Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state);
 
-/// Puts factor-to-variable log-odds into a state, so that its next run starts from them.
+/// Puts factor-to-variable log-odds into a state, for all its evidence sets, so that its next run starts from them.
 /// \throws ShapeError if there is not one for each edge   \throws InputError for NaN
 template <class ExecutionSpace, class Value, class MemorySpace>
 void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,

@@ -14,6 +14,7 @@
 namespace hornbill::bp {
 
 /// Messages, sums and scratch. One for each run that goes on at the same time; keeps its messages between runs (warm start).
+/// All arrays hold what they hold for each of the plan's evidence sets, those of one entry side by side.
 template <class Value, class MemorySpace>
 struct State {
   /// Factor-to-variable messages as log-odds log(m(1)/m(0)); for variables of k != 2 states, k log-values behind them.
@@ -25,7 +26,8 @@ struct State {
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> part_sums; ///< [num_part_sums], of parts of hubs
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
   Kokkos::View<Value*, MemorySpace> largest_changes;                ///< of beliefs, by those who formed them; then of messages
-  Kokkos::View<detail::Control<Value>, MemorySpace> control;
+  Kokkos::View<detail::Control<Value>*, MemorySpace> controls;      ///< [sets]
+  Index sets = 1;
   detail::Extrapolation<Value, MemorySpace> extrapolation;      ///< made by the first run that accelerates
   /// [num_messages], by how much a message would change its probability or its variable's; RESIDUAL only
   Kokkos::View<float*, MemorySpace> residuals;
@@ -33,7 +35,6 @@ struct State {
   Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
   bool cold = true;      ///< no run has ended in usable messages yet
   bool accelerated = false;  ///< since the last cold start
-  double damping = 0;        ///< that the last run ended with, where accelerated
   int orders_run = 0;    ///< of SEQRND, since the last cold start
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;

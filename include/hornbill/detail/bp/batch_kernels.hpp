@@ -25,31 +25,39 @@ struct Tasks {
         edges(plan.edges), offsets(plan.device_offsets) {}
 };
 
-/// A stretch of consecutive small batches, by one team: between batches stands a team barrier instead of a launch.
-template <class Value, class MemorySpace>
+/// A stretch of consecutive small batches, by one team, or one for each evidence set: between batches stands a team barrier
+/// instead of a launch.
+template <class F>
 struct RunStretch {
-  Fields<Value, MemorySpace> fields;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Tasks<MemorySpace> tasks;
   Index first, last;  // batches
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    if (fields.stopped()) return;
+    run(member, fields.of_set(static_cast<Index>(member.league_rank())));
+  }
+
+ private:
+  template <class Member, class Set>
+  KOKKOS_FUNCTION void run(Member const& member, Set const& f) const {
+    if (f.stopped()) return;
     for (Index batch = first; batch < last; ++batch) {
       bp::BatchOffsets const begin = tasks.offsets(batch), end = tasks.offsets(batch + 1);
-      WideParts<Write::stage, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+      WideParts<Write::stage, Set> const factors{f, tasks.wide, tasks.parts, tasks.chunks};
       for (Index w = begin.wide; w < end.wide; ++w)
         Kokkos::parallel_for(Kokkos::TeamThreadRange(member, tasks.wide(w).first_part, tasks.wide(w).last_part),
-                             [&](Index part) { factors.total(part); });
+                             [&](Index part) { factors.total_of_set(f, part); });
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.wide, end.wide),
-                           [&](Index w) { update_wide<Write::stage>(OneThread{}, fields, tasks.wide(w)); });
+                           [&](Index w) { update_wide<Write::stage>(OneThread{}, f, tasks.wide(w)); });
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.chunks, end.chunks), FactorToVariable<Write::stage, Value, MemorySpace>{fields, tasks.chunks});
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.chunks, end.chunks), FactorToVariable<Write::stage, Set>{f, tasks.chunks});
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.tables, end.tables),
-                           TableToVariable<Write::stage, Value, MemorySpace>{fields, tasks.tables, tasks.table_edges});
+                           TableToVariable<Write::stage, Set>{f, tasks.tables, tasks.table_edges});
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.edges, end.edges), CommitPending<Value, MemorySpace>{fields, tasks.edges});
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.edges, end.edges), CommitPending<Set>{f, tasks.edges});
       member.team_barrier();
     }
   }
@@ -58,9 +66,11 @@ struct RunStretch {
 /// The same where an edge is a lane. What a batch costs is the time from one barrier to the next, so a warp's first new
 /// messages wait in registers, and the lanes of the next batch and where those after it begin, which nothing changes, are loaded
 /// ahead.
-template <class Value, class MemorySpace>
+template <class F>
 struct RunStretchLanes {
-  Fields<Value, MemorySpace> fields;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Tasks<MemorySpace> tasks;
   Index first, last;  // batches
 
@@ -120,7 +130,7 @@ struct RunStretchLanes {
 
   template <class Member>
   KOKKOS_FUNCTION void stage_wide(Member const& member, bp::BatchOffsets const& begin, bp::BatchOffsets const& end) const {
-    WideParts<Write::stage, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+    WideParts<Write::stage, F> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
     Index const rank = member.team_rank(), warps = member.team_size();
     for (Index w = begin.wide; w < end.wide; ++w)
       for (Index part = tasks.wide(w).first_part + rank; part < tasks.wide(w).last_part; part += warps) factors.total(member, part);
@@ -131,44 +141,51 @@ struct RunStretchLanes {
   }
 };
 
-/// One iteration of a total order, update after update, by one thread.
-template <class Value, class MemorySpace>
+/// One iteration of a total order, update after update, by one thread for each evidence set.
+template <class F>
 struct RunSequence {
-  Fields<Value, MemorySpace> fields;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Tasks<MemorySpace> tasks;
   Kokkos::View<bp::Step const*, MemorySpace> steps;
 
-  KOKKOS_FUNCTION void operator()(Index) const {
-    if (fields.stopped()) return;
+  KOKKOS_FUNCTION void operator()(Index set) const { run(fields.of_set(set)); }
+
+ private:
+  template <class Set>
+  KOKKOS_FUNCTION void run(Set const& f) const {
+    if (f.stopped()) return;
     for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) {
       bp::Step const step = steps(i);
       if (step.kind == bp::Step::Kind::chunk) {
-        update_chunk(step.task);
+        update_chunk(f, step.task);
       } else if (step.kind == bp::Step::Kind::wide) {
-        wide(tasks.wide(step.task));
+        wide(f, tasks.wide(step.task));
       } else {
         auto const table = tasks.tables(step.task);
-        update_table<Write::commit>(fields, table.factor, tasks.table_edges, table.first, table.last);
+        update_table<Write::commit>(f, table.factor, tasks.table_edges, table.first, table.last);
       }
     }
   }
-
- private:
-  KOKKOS_FUNCTION void update_chunk(Index i) const {
-    ChunkUpdate<Value, MemorySpace>(fields, tasks.chunks(i)).template put_messages<Write::commit>();
+  template <class Set>
+  KOKKOS_FUNCTION void update_chunk(Set const& f, Index i) const {
+    ChunkUpdate(f, tasks.chunks(i)).template put_messages<Write::commit>();
   }
-  KOKKOS_FUNCTION void wide(bp::WideTask const& task) const {
-    WideParts<Write::commit, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
-    for (Index part = task.first_part; part < task.last_part; ++part) factors.total(part);
-    update_wide<Write::commit>(OneThread{}, fields, task);
-    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) update_chunk(chunk);
+  template <class Set>
+  KOKKOS_FUNCTION void wide(Set const& f, bp::WideTask const& task) const {
+    WideParts<Write::commit, Set> const factors{f, tasks.wide, tasks.parts, tasks.chunks};
+    for (Index part = task.first_part; part < task.last_part; ++part) factors.total_of_set(f, part);
+    update_wide<Write::commit>(OneThread{}, f, task);
+    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) update_chunk(f, chunk);
   }
 };
 
 /// The same by the lanes of one warp.
-template <class Value, class MemorySpace>
+template <class F>
 struct RunSequenceLanes {
-  Fields<Value, MemorySpace> fields;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Tasks<MemorySpace> tasks;
   Kokkos::View<bp::Step const*, MemorySpace> steps;
 
@@ -195,7 +212,7 @@ struct RunSequenceLanes {
   }
   template <class Member>
   KOKKOS_FUNCTION void wide(Member const& member, bp::WideTask const& task) const {
-    WideParts<Write::commit, Value, MemorySpace> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
+    WideParts<Write::commit, F> const factors{fields, tasks.wide, tasks.parts, tasks.chunks};
     for (Index part = task.first_part; part < task.last_part; ++part) factors.total(member, part);
     update_wide<Write::commit>(Warps<Member>{member, false}, fields, task);
     for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) factors.put_messages(member, chunk);
@@ -205,49 +222,48 @@ struct RunSequenceLanes {
   }
 };
 
-template <class Launcher, class Value, class MemorySpace>
-void run_stretch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
-                 bp::Segment const& segment) {
+template <class Launcher, class F>
+void run_stretch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan, bp::Segment const& segment) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
-  using Stretch = std::conditional_t<tuning.lanes, RunStretchLanes<Value, MemorySpace>, RunStretch<Value, MemorySpace>>;
-  constexpr int lanes = tuning.lanes ? bp::warp_size : 1;
-  launcher.parallel_for("hornbill::bp::run_stretch",
-                       BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(launcher.exec, 1, tuning.stretch_team_size / lanes, lanes),
-                       Stretch{fields, Tasks<MemorySpace>(plan), static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
+  constexpr bool by_lanes = uses_lanes<ExecutionSpace, F>;
+  using Stretch = std::conditional_t<by_lanes, RunStretchLanes<F>, RunStretch<F>>;
+  constexpr int lanes = by_lanes ? bp::warp_size : 1, size = F::many ? tuning.team_size : tuning.stretch_team_size;
+  launcher.parallel_for("hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, size>(launcher.exec, fields.sets, size / lanes, lanes),
+                       Stretch{fields, Tasks(plan), static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
 }
 
 /// One large batch: its messages, then their commits.
-template <class Launcher, class Value, class MemorySpace>
-void run_large_batch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
+template <class Launcher, class F>
+void run_large_batch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan, Offset batch) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   launch_batch<Write::stage>(launcher, fields, plan, batch);
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  if (backend::TuningOf<ExecutionSpace>::value.lanes && begin.warps != end.warps)
-    launcher.parallel_for("hornbill::bp::commit_lanes", Range<ExecutionSpace>(launcher.exec, begin.warps * bp::warp_size, end.warps * bp::warp_size),
-                         CommitLanes<Value, MemorySpace>{fields, plan.lanes});
+  if constexpr (uses_lanes<ExecutionSpace, F>)
+    if (begin.warps != end.warps)
+      launcher.parallel_for("hornbill::bp::commit_lanes", Range<ExecutionSpace>(launcher.exec, begin.warps * bp::warp_size, end.warps * bp::warp_size),
+                           CommitLanes<F>{fields, plan.lanes});
   if (begin.edges != end.edges)
-    launcher.parallel_for("hornbill::bp::commit_pending", Range<ExecutionSpace>(launcher.exec, begin.edges, end.edges),
-                         CommitPending<Value, MemorySpace>{fields, plan.edges});
+    launcher.parallel_for("hornbill::bp::commit_pending", items<ExecutionSpace>(launcher.exec, fields, end.edges - begin.edges),
+                         CommitPending<F>{fields, plan.edges, begin.edges});
 }
 
-template <class Launcher, class Value, class MemorySpace>
-void run_batches(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
+template <class Launcher, class F>
+void run_batches(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan) {
   for (auto const& segment : plan.segments) {
     if (segment.mode == bp::Segment::Mode::stretch) run_stretch(launcher, fields, plan, segment);
     else run_large_batch(launcher, fields, plan, segment.first);
   }
 }
 
-template <class Launcher, class Value, class MemorySpace>
-void run_sequence(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan) {
+template <class Launcher, class F>
+void run_sequence(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes)
+  if constexpr (uses_lanes<ExecutionSpace, F>)
     launcher.parallel_for("hornbill::bp::run_sequence", BoundedTeams<ExecutionSpace, bp::warp_size>(launcher.exec, 1, 1, bp::warp_size),
-                          RunSequenceLanes<Value, MemorySpace>{fields, Tasks<MemorySpace>(plan), plan.sequence});
+                          RunSequenceLanes<F>{fields, Tasks(plan), plan.sequence});
   else
-    launcher.parallel_for("hornbill::bp::run_sequence", Range<ExecutionSpace>(launcher.exec, 0, 1),
-                          RunSequence<Value, MemorySpace>{fields, Tasks<MemorySpace>(plan), plan.sequence});
+    launcher.parallel_for("hornbill::bp::run_sequence", items<ExecutionSpace>(launcher.exec, fields, 1), RunSequence<F>{fields, Tasks(plan), plan.sequence});
 }
 
 }  // namespace hornbill::detail

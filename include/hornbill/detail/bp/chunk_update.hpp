@@ -7,12 +7,13 @@
 namespace hornbill::detail {
 
 /// A chunk as one thread sees it: what its members say, read once.
-template <class Value, class MemorySpace>
+template <class F>
 class ChunkUpdate {
+  using Value = typename F::Value;
   using E = Extended<Value>;
 
  public:
-  KOKKOS_FUNCTION ChunkUpdate(Fields<Value, MemorySpace> const& fields, bp::Chunk const& chunk) : f_(fields), chunk_(chunk) {
+  KOKKOS_FUNCTION ChunkUpdate(F const& fields, bp::Chunk const& chunk) : f_(fields), chunk_(chunk) {
     for (int i = 0; i < chunk.count; ++i) {
       Index const edge = chunk.first_edge + i;
       before_[i] = f_.messages(edge);
@@ -92,7 +93,7 @@ class ChunkUpdate {
     put_message<write>(f_, edge, f_.graph.factor_variables(edge), before_[i], chunk_.disjunction ? -oriented : oriented);
   }
 
-  Fields<Value, MemorySpace> const& f_;
+  F const& f_;
   bp::Chunk const chunk_;
   Value exponent_[bp::chunk_size], before_[bp::chunk_size];
   bool ordinary_ = true;

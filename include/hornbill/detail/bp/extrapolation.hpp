@@ -21,11 +21,11 @@ KOKKOS_INLINE_FUNCTION constexpr Index num_pairs(Index window) { return window *
 
 template <class Value, class MemorySpace>
 struct Extrapolation {
-  Kokkos::View<Value*, MemorySpace> previous;         ///< [num_messages], one iteration ago
-  Kokkos::View<float*, MemorySpace> sensitivities;    ///< [num_messages], of the variable's probability to its log-odds
-  Kokkos::View<float*, MemorySpace> changes;          ///< [window * num_messages], iteration after iteration
-  Kokkos::View<double*, MemorySpace> products;        ///< [slices * pairs], of changes
-  Kokkos::View<double*, MemorySpace> coefficients;    ///< [window]
+  Kokkos::View<Value*, MemorySpace> previous;         ///< [num_messages * sets], one iteration ago
+  Kokkos::View<float*, MemorySpace> sensitivities;    ///< [num_messages * sets], of the variable's probability to its log-odds
+  Kokkos::View<float*, MemorySpace> changes;          ///< [window * num_messages * sets], iteration after iteration
+  Kokkos::View<double*, MemorySpace> products;        ///< [slices * sets * pairs], of changes
+  Kokkos::View<double*, MemorySpace> coefficients;    ///< [window * sets]
 };
 
 }  // namespace hornbill::detail

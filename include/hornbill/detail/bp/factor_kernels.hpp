@@ -15,21 +15,25 @@ namespace hornbill::detail {
 /// Messages of chunks, one thread a chunk.   Source: design.md section 2.
 /// Traffic (double) of an AND of n variables: 20 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum (a
 /// gather), 8 B message read and 8 B written.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct FactorToVariable {
-  Fields<Value, MemorySpace> fields;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Kokkos::View<bp::Chunk const*, MemorySpace> chunks;
+  Index first = 0;
   KOKKOS_FUNCTION void operator()(Index i) const {
-    if (fields.stopped()) return;
-    ChunkUpdate<Value, MemorySpace>(fields, chunks(i)).template put_messages<write>();
+    auto const item = fields.item(i);
+    if (!item.fields.stopped()) ChunkUpdate(item.fields, chunks(first + item.task)).template put_messages<write>();
   }
 };
 
 /// The same of narrow factors, an edge a lane.
 /// Traffic (double) for each edge: 16 B lane, 32 B sum (a gather), 8 B message read and 8 B written; 32 B parameters a factor.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct NarrowToVariable {
-  Fields<Value, MemorySpace> fields;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Kokkos::View<bp::Lane const*, MemorySpace> lanes;
   Index first, last;  // warps
 
@@ -48,15 +52,18 @@ struct NarrowToVariable {
 };
 
 /// The parts and chunks of wide factors: totals going up, messages to the body coming down.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct WideParts {
-  Fields<Value, MemorySpace> fields;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Kokkos::View<bp::WideTask const*, MemorySpace> wide;
   Kokkos::View<bp::Chunk const*, MemorySpace> parts, chunks;
 
-  /// By one thread.
-  KOKKOS_FUNCTION void total(Index part) const {
-    store(fields.nodes(parts(part).node).total, ChunkUpdate<Value, MemorySpace>(fields, parts(part)).total());
+  /// By one thread, of one set.
+  template <class Set>
+  KOKKOS_FUNCTION void total_of_set(Set const& set, Index part) const {
+    store(set.nodes(parts(part).node).total, ChunkUpdate(set, parts(part)).total());
   }
   /// By the calling warp.
   template <class Member>
@@ -83,15 +90,16 @@ struct WideParts {
 };
 
 /// Totals of the parts of wide factors, which `teams` threads share; or of their blocks too, which `teams` teams share.
-template <class Value, class MemorySpace>
+template <class F>
 struct TotalOfParts {
-  WideParts<Write::replace, Value, MemorySpace> factors;
+  WideParts<Write::replace, F> factors;
   Index first, teams;
 
   KOKKOS_FUNCTION void operator()(Index i) const {
-    if (factors.fields.stopped()) return;
-    bp::WideTask const task = factors.wide(first + i / teams);
-    for (Index part = task.first_part + i % teams; part < task.last_part; part += teams) factors.total(part);
+    auto const item = factors.fields.item(i);
+    if (item.fields.stopped()) return;
+    bp::WideTask const task = factors.wide(first + item.task / teams);
+    for (Index part = task.first_part + item.task % teams; part < task.last_part; part += teams) factors.total_of_set(item.fields, part);
   }
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
@@ -110,14 +118,16 @@ struct TotalOfParts {
 };
 
 /// The upper parts of wide factors' trees, one thread or one team a factor.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct TieParts {
-  Fields<Value, MemorySpace> fields;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Kokkos::View<bp::WideTask const*, MemorySpace> wide;
   Index first;
 
   KOKKOS_FUNCTION void operator()(Index i) const {
-    if (!fields.stopped()) update_wide<write>(OneThread{}, fields, wide(first + i));
+    auto const item = fields.item(i);
+    if (!item.fields.stopped()) update_wide<write>(OneThread{}, item.fields, wide(first + item.task));
   }
   /// From level 1 up, where there is one.
   template <class Member>
@@ -129,9 +139,11 @@ struct TieParts {
 };
 
 /// Messages of chunks of wide factors, which `teams` teams share, a warp a chunk.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct WideToVariable {
-  WideParts<write, Value, MemorySpace> factors;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  WideParts<write, F> factors;
   Index first, teams;
 
   template <class Member>
@@ -156,15 +168,17 @@ struct WideToVariable {
   KOKKOS_FUNCTION Node<Value> node_of(NodeLevels const& levels, bp::Chunk const& chunk, int id) const {
     Index const at = chunk.node - levels.first[0], b = at / bp::chunk_size;
     Node<Value> const above = factors.fields.nodes(levels.first[1] + b);
-    auto const walked = Warps<Member>::walk(factors.fields.nodes, levels.first[0] + b * bp::chunk_size, levels.block_size(0, b), id, above.outside);
+    auto const walked = Warps<Member>::walk(factors.fields, levels.first[0] + b * bp::chunk_size, levels.block_size(0, b), id, above.outside);
     return {walked.total, from_lane(walked.outside, at % bp::chunk_size), above.head};
   }
 };
 
 /// Wide factors of at most warp_size parts, each from one end to the other by a team that has a warp for each part.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct WholeWideFactors {
-  WideParts<write, Value, MemorySpace> factors;
+  using Value = typename F::Value;
+  using MemorySpace = typename F::MemorySpace;
+  WideParts<write, F> factors;
   Index first;
 
   template <class Member>
@@ -183,7 +197,7 @@ struct WholeWideFactors {
       member.team_barrier();
 
       using Node = detail::Node<Value>;
-      auto const walked = Warps<Member>::walk(f.nodes, task.first_node, parts, id, Extended<Value>::zero());
+      auto const walked = Warps<Member>::walk(f, task.first_node, parts, id, Extended<Value>::zero());
       auto const p = f.graph.parameters(task.factor);
       auto const head = head_weights(p, Extended<Value>::exp(task.disjunction ? -head_says : head_says));
       Value const computed = lane.message(Node{walked.total, from_lane(walked.outside, rank), head});
@@ -206,57 +220,61 @@ struct WholeWideFactors {
 };
 
 /// Messages of tables, one thread a table.
-template <Write write, class Value, class MemorySpace>
+template <Write write, class F>
 struct TableToVariable {
-  Fields<Value, MemorySpace> fields;
+  using MemorySpace = typename F::MemorySpace;
+  F fields;
   Kokkos::View<bp::TableTask const*, MemorySpace> tables;
   Kokkos::View<Index const*, MemorySpace> edges;
+  Index first = 0;
   KOKKOS_FUNCTION void operator()(Index i) const {
-    if (!fields.stopped()) update_table<write>(fields, tables(i).factor, edges, tables(i).first, tables(i).last);
+    auto const item = fields.item(i);
+    bp::TableTask const table = tables(first + item.task);
+    if (!item.fields.stopped()) update_table<write>(item.fields, table.factor, edges, table.first, table.last);
   }
 };
 
 /// Wide factors of a batch, an edge a lane.
-template <Write write, class Launcher, class Value, class MemorySpace>
-void launch_wide_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+template <Write write, class Launcher, class F>
+void launch_wide_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                        bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   using Teams = BoundedTeams<ExecutionSpace, tuning.wide_team_size>;
   constexpr int warps = tuning.wide_team_size / bp::warp_size, whole_team = bp::warp_size * bp::warp_size;
-  WideParts<write, Value, MemorySpace> const factors{fields, plan.wide, plan.parts, plan.chunks};
+  WideParts<write, F> const factors{fields, plan.wide, plan.parts, plan.chunks};
   Index const count = end.wide - begin.wide;
   if (plan.most_parts <= bp::warp_size) {
     launcher.parallel_for("hornbill::bp::wide_to_variable", BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, bp::warp_size, bp::warp_size),
-                          WholeWideFactors<write, Value, MemorySpace>{factors, begin.wide});
+                          WholeWideFactors<write, F>{factors, begin.wide});
     return;
   }
   auto teams = [&](Index each) { return std::min<Index>(tuning.teams_of_parts, (plan.most_parts + each - 1) / each); };
   Index const for_totals = teams(bp::chunk_size), for_messages = teams(warps);
   launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * for_totals, warps, bp::warp_size),
-                        TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, for_totals});
+                        TotalOfParts<F>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, for_totals});
   launcher.parallel_for("hornbill::bp::tie_parts", Teams(launcher.exec, count, warps, bp::warp_size),
-                        TieParts<write, Value, MemorySpace>{fields, plan.wide, begin.wide});
+                        TieParts<write, F>{fields, plan.wide, begin.wide});
   if (begin.chunks != end.chunks)
     launcher.parallel_for("hornbill::bp::wide_to_variable", Teams(launcher.exec, count * for_messages, warps, bp::warp_size),
-                          WideToVariable<write, Value, MemorySpace>{factors, begin.wide, for_messages});
+                          WideToVariable<write, F>{factors, begin.wide, for_messages});
 }
 
 /// Narrow factors of a batch, an edge a lane.
-template <Write write, class Launcher, class Value, class MemorySpace>
-void launch_narrow_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+template <Write write, class Launcher, class F>
+void launch_narrow_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                          bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   constexpr int warps = tuning.team_size / bp::warp_size;
   using Teams = BoundedTeams<ExecutionSpace, tuning.team_size, tuning.teams_at_once>;
   launcher.parallel_for("hornbill::bp::narrow_to_variable", Teams(launcher.exec, (end.warps - begin.warps + warps - 1) / warps, warps, bp::warp_size),
-                        NarrowToVariable<write, Value, MemorySpace>{fields, plan.lanes, begin.warps, end.warps});
+                        NarrowToVariable<write, F>{fields, plan.lanes, begin.warps, end.warps});
 }
 
 /// Horn factors of a batch, an edge a lane.
-template <Write write, class Launcher, class Value, class MemorySpace>
-void launch_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+template <Write write, class Launcher, class F>
+void launch_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                   bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   auto narrow = [&](auto& to) { launch_narrow_lanes<write>(to, fields, plan, begin, end); };
   auto wide = [&](auto& to) { launch_wide_lanes<write>(to, fields, plan, begin, end); };
@@ -267,32 +285,32 @@ void launch_lanes(Launcher& launcher, Fields<Value, MemorySpace> const& fields, 
 }
 
 /// Horn factors of a batch, a chunk a thread.
-template <Write write, class Launcher, class Value, class MemorySpace>
-void launch_chunks(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan,
+template <Write write, class Launcher, class F>
+void launch_chunks(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                    bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   if (begin.wide != end.wide) {
     Index const threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
-    launcher.parallel_for("hornbill::bp::total_of_parts", Range<ExecutionSpace>(launcher.exec, 0, (end.wide - begin.wide) * threads),
-                          TotalOfParts<Value, MemorySpace>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, threads});
-    launcher.parallel_for("hornbill::bp::tie_parts", Range<ExecutionSpace>(launcher.exec, 0, end.wide - begin.wide),
-                          TieParts<write, Value, MemorySpace>{fields, plan.wide, begin.wide});
+    launcher.parallel_for("hornbill::bp::total_of_parts", items<ExecutionSpace>(launcher.exec, fields, (end.wide - begin.wide) * threads),
+                          TotalOfParts<F>{{fields, plan.wide, plan.parts, plan.chunks}, begin.wide, threads});
+    launcher.parallel_for("hornbill::bp::tie_parts", items<ExecutionSpace>(launcher.exec, fields, end.wide - begin.wide),
+                          TieParts<write, F>{fields, plan.wide, begin.wide});
   }
   if (begin.chunks != end.chunks)
-    launcher.parallel_for("hornbill::bp::factor_to_variable", Range<ExecutionSpace>(launcher.exec, begin.chunks, end.chunks),
-                          FactorToVariable<write, Value, MemorySpace>{fields, plan.chunks});
+    launcher.parallel_for("hornbill::bp::factor_to_variable", items<ExecutionSpace>(launcher.exec, fields, end.chunks - begin.chunks),
+                          FactorToVariable<write, F>{fields, plan.chunks, begin.chunks});
 }
 
 /// All messages of one batch.
-template <Write write, class Launcher, class Value, class MemorySpace>
-void launch_batch(Launcher& launcher, Fields<Value, MemorySpace> const& fields, bp::Plan<MemorySpace> const& plan, Offset batch) {
+template <Write write, class Launcher, class F>
+void launch_batch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan, Offset batch) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  if constexpr (backend::TuningOf<ExecutionSpace>::value.lanes) launch_lanes<write>(launcher, fields, plan, begin, end);
+  if constexpr (uses_lanes<ExecutionSpace, F>) launch_lanes<write>(launcher, fields, plan, begin, end);
   else launch_chunks<write>(launcher, fields, plan, begin, end);
   if (begin.tables != end.tables)
-    launcher.parallel_for("hornbill::bp::table_to_variable", Range<ExecutionSpace>(launcher.exec, begin.tables, end.tables),
-                          TableToVariable<write, Value, MemorySpace>{fields, plan.tables, plan.table_edges});
+    launcher.parallel_for("hornbill::bp::table_to_variable", items<ExecutionSpace>(launcher.exec, fields, end.tables - begin.tables),
+                          TableToVariable<write, F>{fields, plan.tables, plan.table_edges, begin.tables});
 }
 
 }  // namespace hornbill::detail

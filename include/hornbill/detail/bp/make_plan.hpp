@@ -36,16 +36,19 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   plan.statistics = statistics(batches);
   plan.analysis_seconds = batches.analysis_seconds;
   plan.mode = detail::choose_mode(batches, options.execution, plan.statistics, tuning.sequential_below);
+  plan.sets = options.sets;
+  if (options.sets < 1) throw InputError("a plan is for at least one evidence set");
+  if (options.sets > 1 && plan.mode == Mode::selected) throw InputError("RESIDUAL selects messages of one evidence set; several at once need another schedule");
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
-  else detail::lay_out_batches(graph, batches, tuning.lanes, plan);
+  else detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
   else plan.edges = {};
   detail::lay_out_rows(graph, plan);
   plan.selection = batches.selection;
   if (batches.reshuffled)
-    plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled,
+    plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled, sets = options.sets,
                          execution = plan.mode == Mode::sequential ? Execution::sequential : Execution::batched](int iteration) {
-      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution});
+      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution, sets});
     };
   return plan;
 }
@@ -59,6 +62,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   };
   plan.id = std::make_shared<char>();
   plan.mode = host.mode;
+  plan.sets = host.sets;
   plan.selection = host.selection;
   plan.of_iteration = host.of_iteration;
   plan.statistics = host.statistics;

@@ -1,16 +1,21 @@
 // make_state() and the memory it takes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <type_traits>
 
 #include <hornbill/bp/state.hpp>
+#include <hornbill/error.hpp>
 
 namespace hornbill::detail {
 
 /// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
 inline constexpr std::size_t most_belief_warps = 4096;
+/// Threads that form beliefs of one of several evidence sets.
+inline constexpr std::size_t belief_blocks = 1024;
 
 }  // namespace hornbill::detail
 
@@ -21,8 +26,11 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
                                      Plan<MemorySpace> const& plan) {
   using Kokkos::view_alloc;
   State<Value, MemorySpace> state;
+  state.sets = plan.sets;
+  if (Offset{std::max(graph.num_messages(), graph.num_slots())} * plan.sets > std::numeric_limits<Index>::max())
+    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the 2^31 - 1 entries that a device can hold");
   auto make = [&](auto& view, char const* label, std::size_t size) {
-    view = std::decay_t<decltype(view)>(view_alloc(exec, std::string("hornbill::bp::") + label), size);
+    view = std::decay_t<decltype(view)>(view_alloc(exec, std::string("hornbill::bp::") + label), size * plan.sets);
   };
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
@@ -37,8 +45,9 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.part_sums, "part_sums", plan.num_part_sums);
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
-  state.control = Kokkos::View<detail::Control<Value>, MemorySpace>(view_alloc(exec, "hornbill::bp::control"));
-  make(state.largest_changes, "largest_changes", 2 * (backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1));
+  make(state.controls, "controls", 1);
+  std::size_t const formed_by = plan.sets > 1 ? detail::belief_blocks : backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1;
+  make(state.largest_changes, "largest_changes", 2 * formed_by);
   return state;
 }
 
@@ -54,8 +63,9 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
         weights += graph.factor_type[a] == FactorType::table ? graph.states(v) : 0;
       }
     tables = sizeof(Index) * (2 * slots + 2 * edges + factors) + sizeof(Value) * graph.table_values.size() +
-             2 * sizeof(detail::Extended<Value>) * weights;
+             2 * sizeof(detail::Extended<Value>) * weights * plan.sets;
   }
+  std::size_t const sets = plan.sets;
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
   int const window = Acceleration{}.window;
   std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages + sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
@@ -66,7 +76,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
                                   plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
   std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
-  return structure + state + plans + tables + 2 * sizeof(Value) * detail::most_belief_warps;
+  return structure + state * sets + plans + tables + 2 * sizeof(Value) * (sets > 1 ? detail::belief_blocks * sets : detail::most_belief_warps);
 }
 
 }  // namespace hornbill::bp

@@ -16,6 +16,15 @@ using BoundedTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lar
 template <class ExecutionSpace>
 using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
+/// Tasks of all evidence sets of the fields.
+template <class ExecutionSpace, class F>
+Range<ExecutionSpace> items(ExecutionSpace const& exec, F const& fields, Index tasks) {
+  return Range<ExecutionSpace>(exec, 0, tasks * fields.sets);
+}
+/// Whether an edge is a lane: of one evidence set, where the backend says so. Of several, a set is one.
+template <class ExecutionSpace, class F>
+inline constexpr bool uses_lanes = backend::TuningOf<ExecutionSpace>::value.lanes && !F::many;
+
 /// Calls function(lane) in each lane of the calling warp.
 template <class Member, class Function>
 KOKKOS_INLINE_FUNCTION void for_each_lane(Member const& member, Function const& function) {

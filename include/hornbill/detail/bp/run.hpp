@@ -31,8 +31,11 @@ template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& graph,
                                      Kokkos::View<Accumulator<Value> const*, MemorySpace> const& evidence,
                                      bp::State<Value, MemorySpace> const& s) {
-  return {graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.control};
+  return {{}, graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.controls};
 }
+
+template <class F>
+using EvidenceOf = Kokkos::View<Accumulator<typename F::Value> const*, typename F::MemorySpace>;
 
 inline void validate(bp::Options const& options) {
   auto const& a = options.acceleration;
@@ -89,27 +92,28 @@ void look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> con
   }
 }
 
-/// What the largest change of the last iteration means, by one team; `iterations` have been run since it was last called.
+/// What the largest change of the last iteration means, by one team for each evidence set; `iterations` have been run since it was
+/// last called.
 template <class Value, class MemorySpace>
 struct Judge {
-  Kokkos::View<Control<Value>, MemorySpace> control;
+  Kokkos::View<Control<Value>*, MemorySpace> controls;
   Kokkos::View<Value*, MemorySpace> largest_changes;
   int iterations;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     Value largest = 0;
-    auto const entries = static_cast<Index>(largest_changes.extent(0));  // of beliefs, which took damped steps; then of messages
-    Value const scale = 1 / (1 - control().damping);
+    auto const set = static_cast<Index>(member.league_rank()), sets = static_cast<Index>(member.league_size());
+    auto const entries = static_cast<Index>(largest_changes.extent(0)) / sets;  // of beliefs, which took damped steps; then of messages
+    Value const scale = 1 / (1 - controls(set).damping);
     Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, entries),
-                            [&](Index i, Value& l) { l = Kokkos::fmax(l, (2 * i < entries ? scale : Value(1)) * largest_changes(i)); },
+                            [&](Index i, Value& l) { l = Kokkos::fmax(l, (2 * i < entries ? scale : Value(1)) * largest_changes(Offset{i} * sets + set)); },
                             Kokkos::Max<Value>(largest));
-    Kokkos::single(Kokkos::PerTeam(member), [&] { judge(largest); });
+    Kokkos::single(Kokkos::PerTeam(member), [&] { judge(controls(set), largest); });
   }
 
  private:
-  KOKKOS_FUNCTION void judge(Value largest) const {
-    Control<Value>& c = control();
+  KOKKOS_FUNCTION void judge(Control<Value>& c, Value largest) const {
     if (c.stopped) return;
     c.iterations += iterations;
     if (iterations > 0) c.residual = Kokkos::fmax(Value(0), largest);  // -infinity where there are no variables
@@ -122,22 +126,48 @@ template <class Launcher, class Value, class MemorySpace>
 void judge(Launcher& launcher, bp::State<Value, MemorySpace> const& state, int iterations) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr int size = backend::TuningOf<ExecutionSpace>::value.stretch_team_size;
-  launcher.parallel_for("hornbill::bp::judge", BoundedTeams<ExecutionSpace, size>(launcher.exec, 1, size),
-                        Judge<Value, MemorySpace>{state.control, state.largest_changes, iterations});
+  launcher.parallel_for("hornbill::bp::judge", BoundedTeams<ExecutionSpace, size>(launcher.exec, state.sets, size),
+                        Judge<Value, MemorySpace>{state.controls, state.largest_changes, iterations});
+}
+
+template <class F>
+using PlanOf = bp::Plan<typename F::MemorySpace>;
+template <class F>
+using StateOf = bp::State<typename F::Value, typename F::MemorySpace>;
+/// How each evidence set stands.
+template <class F>
+using Controls = std::vector<Control<typename F::Value>>;
+
+template <class ExecutionSpace, class F>
+void put_controls(ExecutionSpace const& exec, StateOf<F> const& state, Controls<F> const& controls) {
+  using Host = Kokkos::View<Control<typename F::Value> const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+  Kokkos::deep_copy(exec, state.controls, Host(controls.data(), controls.size()));
+  exec.fence("hornbill: copy from a temporary host array");
+}
+
+/// How the run stands. Waits for `exec`.
+template <class ExecutionSpace, class F>
+Controls<F> look(ExecutionSpace const& exec, StateOf<F> const& state) {
+  Controls<F> controls(state.sets);
+  Kokkos::View<Control<typename F::Value>*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(controls.data(), controls.size());
+  Kokkos::deep_copy(exec, host, state.controls);
+  exec.fence("hornbill: the host looks at the residual");
+  return controls;
 }
 
 /// Prepares messages, sums and beliefs for a run.
-template <class ExecutionSpace, class Value, class MemorySpace>
-void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-           bp::State<Value, MemorySpace>& state, bool warm, int withdrawals, bp::Options const& options) {
+template <class ExecutionSpace, class F>
+void start(ExecutionSpace const& exec, F const& f, EvidenceOf<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state, bool warm, int withdrawals,
+           bp::Options const& options) {
+  using Value = typename F::Value;
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
     Kokkos::deep_copy(exec, state.messages, Value(0));
-  else if (state.withdrawals != withdrawals || state.evidence.data() != f.evidence.data())
+  else if (state.withdrawals != withdrawals || state.evidence.data() != evidence.data())
     Kokkos::parallel_for("hornbill::bp::forget_certainty", Range<ExecutionSpace>(exec, 0, static_cast<Index>(state.messages.extent(0))),
-                         ForgetCertainty<Value, MemorySpace>{state.messages});
+                         ForgetCertainty<Value, typename F::MemorySpace>{state.messages});
   state.withdrawals = withdrawals;
-  state.evidence = f.evidence;  // kept alive, so that no other evidence can have its address
+  state.evidence = evidence;  // kept alive, so that no other evidence can have its address
   if (!warm) {
     state.accelerated = false;
     state.orders_run = 0;
@@ -146,15 +176,15 @@ void start(ExecutionSpace const& exec, Fields<Value, MemorySpace> const& f, bp::
   Control<Value> control;
   control.tolerance = options.tolerance;
   control.damping = static_cast<Value>(options.damping);
-  Kokkos::deep_copy(exec, state.control, control);
+  put_controls<ExecutionSpace, F>(exec, state, Controls<F>(state.sets, control));
   Immediate<ExecutionSpace> launcher{exec};
   form_sums(launcher, f, plan);
   form_beliefs(launcher, f, state.largest_changes);
   judge(launcher, state, 0);
 }
 
-template <class Launcher, class Value, class MemorySpace>
-void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan, bp::State<Value, MemorySpace> const& state) {
+template <class Launcher, class F>
+void iterate(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> const& state) {
   using bp::Mode;
   switch (plan.mode) {
     case Mode::simultaneous:
@@ -162,9 +192,11 @@ void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<M
       form_sums(launcher, f, plan);
       break;
     case Mode::selected:
-      launch_batch<Write::stage>(launcher, undamped(f), plan, 0);
-      commit_selected(launcher, f, state, plan.selection);
-      form_sums(launcher, f, plan);
+      if constexpr (!F::many) {
+        launch_batch<Write::stage>(launcher, undamped(f), plan, 0);
+        commit_selected(launcher, f, state, plan.selection);
+        form_sums(launcher, f, plan);
+      }
       break;
     case Mode::batched: run_batches(launcher, f, plan); break;
     case Mode::sequential: run_sequence(launcher, f, plan); break;
@@ -172,9 +204,8 @@ void iterate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<M
 }
 
 /// Iterations of which the last is judged. `each(i)` launches iteration i.
-template <class Launcher, class Value, class MemorySpace, class Each>
-void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan,
-                       bp::State<Value, MemorySpace> const& state, int iterations, Each const& each) {
+template <class Launcher, class F, class Each>
+void iterate_and_judge(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> const& state, int iterations, Each const& each) {
   for (int i = 0; i < iterations; ++i) {
     each(i);
     if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
@@ -183,10 +214,15 @@ void iterate_and_judge(Launcher& launcher, Fields<Value, MemorySpace> const& f, 
   judge(launcher, state, iterations);
 }
 
+template <class MemorySpace>
+double first_damping(bp::Plan<MemorySpace> const& plan, bp::Acceleration const& a) {
+  return plan.mode == bp::Mode::batched || plan.mode == bp::Mode::sequential ? a.damping : a.simultaneous_damping;
+}
+
 /// The same within a cycle of acceleration, from iteration `position` of it on.
-template <class Launcher, class Value, class MemorySpace, class Each>
-void accelerate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Plan<MemorySpace> const& plan, bp::State<Value, MemorySpace> const& state,
-                bp::Acceleration const& a, int position, int iterations, Each const& each) {
+template <class Launcher, class F, class Each>
+void accelerate(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> const& state, bp::Acceleration const& a, int position, int iterations,
+                Each const& each) {
   int const plain = a.cycle - a.window;
   iterate_and_judge(launcher, f, plan, state, iterations, [&](int i) {
     if (position + i == plain) begin_window(launcher, f, state.extrapolation);
@@ -194,44 +230,54 @@ void accelerate(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::Pla
     if (position + i >= plain) keep_changes(launcher, f, state.extrapolation, position + i - plain);
   });
   if (position + iterations < a.cycle) return;
-  extrapolate(launcher, f, state.extrapolation, a);
+  extrapolate(launcher, f, state.extrapolation, a, first_damping(plan, a));
   form_sums(launcher, f, plan);
   form_beliefs(launcher, f, state.largest_changes);
 }
 
 /// A run: what is iterated, and how far it has come.
-template <class ExecutionSpace, class Value, class MemorySpace>
+template <class ExecutionSpace, class F>
 struct Runner {
   ExecutionSpace const& exec;
-  Fields<Value, MemorySpace> f;
-  bp::Plan<MemorySpace> const& plan;
-  bp::State<Value, MemorySpace>& state;
+  F f;
+  PlanOf<F> const& plan;
+  StateOf<F>& state;
   bp::Acceleration acceleration;
   int check_every;
   bool accelerates = false;
   int position = 0;  // in the cycle
 
-  /// At most `left` iterations, at least one; several looks' worth, `times`, where the backend records.
+  /// From here on with acceleration.
+  void begin_acceleration(Controls<F> controls) {
+    make_once(exec, state.extrapolation, f.graph.num_messages(), acceleration.window, state.sets);
+    for (auto& control : controls) control.damping = static_cast<typename F::Value>(first_damping(plan, acceleration));
+    put_controls<ExecutionSpace, F>(exec, state, controls);
+    accelerates = state.accelerated = true;
+  }
+
+  /// At most `left` iterations, at least one; several looks' worth, `times`, while nothing needs the host.
   void advance(int left, int times) {
     int const most = accelerates ? acceleration.cycle : check_every;
     if (backend::TuningOf<ExecutionSpace>::value.record && !plan.of_iteration && position == 0 && left >= most)
       return submit(std::min(times, left / most));
-    if (!accelerates) times = std::min(times, std::max(1, left / check_every));
-    else times = 1;
-    for (int i = 0; i < times; ++i) {
+    for (int i = 0; i < times && left > 0; ++i) {
       Immediate<ExecutionSpace> launcher{exec};
-      run_some(launcher, std::min(left, check_every), [&](int) { iterate_once(launcher); });
+      left -= run_some(launcher, std::min(left, check_every), [&](int) { iterate_once(launcher); });
     }
   }
 
  private:
-  /// Iterations up to the next judgement, which is also at the end of a cycle.
+  /// Iterations up to the next judgement, which is also at the end of a cycle; returns how many.
   template <class Launcher, class Each>
-  void run_some(Launcher& launcher, int most, Each const& each) {
-    if (!accelerates) return iterate_and_judge(launcher, f, plan, state, most, each);
-    int const iterations = std::min(most, acceleration.cycle - position);
-    accelerate(launcher, f, plan, state, acceleration, position, iterations, each);
-    position = (position + iterations) % acceleration.cycle;
+  int run_some(Launcher& launcher, int most, Each const& each) {
+    int const iterations = accelerates ? std::min(most, acceleration.cycle - position) : most;
+    if (!accelerates) {
+      iterate_and_judge(launcher, f, plan, state, iterations, each);
+    } else {
+      accelerate(launcher, f, plan, state, acceleration, position, iterations, each);
+      position = (position + iterations) % acceleration.cycle;
+    }
+    return iterations;
   }
 
   /// One iteration; of a series of orders, each with a plan of its own.
@@ -248,7 +294,7 @@ struct Runner {
     if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
       using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
       auto& recording = state.recordings[accelerates];
-      RecordingKey const key{f.graph.factor_variables.data(), f.evidence.data(), plan.id.get(), check_every, accelerates ? acceleration : bp::Acceleration{.after = -1}};
+      RecordingKey const key{f.graph.factor_variables.data(), state.evidence.data(), plan.id.get(), check_every, accelerates ? acceleration : bp::Acceleration{.after = -1}};
       if (!recording.graph || !(recording.key == key)) {
         Graph graph = recorded(exec, [&](auto recorder) {
           do run_some(recorder, check_every, [&](int) { iterate(recorder, f, plan, state); });
@@ -261,26 +307,70 @@ struct Runner {
   }
 };
 
-/// From here on with acceleration; a warm run begins with the damping that the one before it has come to.
-template <class ExecutionSpace, class Value, class MemorySpace>
-void begin_acceleration(ExecutionSpace const& exec, Runner<ExecutionSpace, Value, MemorySpace>& runner, Control<Value> now) {
-  auto& state = runner.state;
-  auto const& a = runner.acceleration;
-  make_once(exec, state.extrapolation, state.messages.extent(0), a.window);
-  bool const in_turn = runner.plan.mode == bp::Mode::batched || runner.plan.mode == bp::Mode::sequential;
-  if (!std::exchange(state.accelerated, true)) state.damping = in_turn ? a.damping : a.simultaneous_damping;
-  now.damping = static_cast<Value>(state.damping);
-  Kokkos::deep_copy(exec, state.control, now);
-  runner.accelerates = true;
+/// What a set's last control says of its run.
+template <class Value>
+bp::Report report_of(Control<Value> const& now, bp::Options const& options, double seconds) {
+  using bp::Stop;
+  bool const contradicted = now.contradiction != std::numeric_limits<Index>::max();
+  bp::Report report;
+  report.iterations = now.iterations;
+  report.residual = now.iterations > 0 ? static_cast<double>(now.residual) : std::numeric_limits<double>::infinity();
+  if (contradicted) report.contradiction = now.contradiction;
+  report.stop = contradicted                                ? Stop::contradiction
+                : now.stopped                               ? Stop::converged
+                : now.iterations >= options.max_iterations  ? Stop::iteration_limit
+                                                            : Stop::time_limit;
+  report.elapsed_seconds = seconds;
+  return report;
 }
 
-/// How the run stands. Waits for `exec`.
-template <class ExecutionSpace, class Value, class MemorySpace>
-Control<Value> look(ExecutionSpace const& exec, bp::State<Value, MemorySpace> const& state) {
-  Control<Value> control;
-  Kokkos::deep_copy(exec, control, state.control);
-  exec.fence("hornbill: the host looks at the residual");
-  return control;
+/// Runs all evidence sets of the fields until each has stopped or a limit is met.
+template <class ExecutionSpace, class F>
+std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, EvidenceOf<F> const& evidence, int withdrawals, PlanOf<F> const& plan, StateOf<F>& state,
+                                bp::Options const& options) {
+  auto const begin = std::chrono::steady_clock::now();
+  auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  start(exec, f, evidence, plan, state, options.warm_start && !state.cold, withdrawals, options);
+  auto now = look<ExecutionSpace, F>(exec, state);
+  auto running = [&] { return std::find_if(now.begin(), now.end(), [](auto const& c) { return !c.stopped; }); };
+
+  int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
+  Runner<ExecutionSpace, F> runner{exec, f, plan, state, options.acceleration, std::min(wanted, most_recorded)};
+  int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
+  bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
+  int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
+  for (auto one = running(); one != now.end() && one->iterations < options.max_iterations && seconds() < options.time_limit; one = running()) {
+    if (one->iterations == limit) {
+      runner.begin_acceleration(now);
+      limit = options.max_iterations;
+    }
+    double const before = seconds();
+    runner.advance(limit - one->iterations, times);
+    now = look<ExecutionSpace, F>(exec, state);
+    if (seconds() - before < shortest_look) times = std::min(2 * times, most_submitted);
+    if (!options.progress) continue;
+    auto const worst = std::max_element(now.begin(), now.end(), [](auto const& a, auto const& b) { return a.residual < b.residual; });
+    options.progress(worst->iterations, static_cast<double>(worst->residual));
+  }
+  std::vector<bp::Report> reports;
+  for (auto const& c : now) reports.push_back(report_of(c, options, seconds()));
+  state.cold = std::any_of(reports.begin(), reports.end(), [](auto const& r) { return r.stop == bp::Stop::contradiction; });
+  return reports;
+}
+
+/// The first entries of an interleaved array that belong to one set.
+template <class Value>
+std::vector<double> entries_of_set(std::vector<Value> const& all, Index count, Index sets, Index set) {
+  if (set < 0 || set >= sets) throw InputError("evidence set " + std::to_string(set) + " is unknown: they are 0 to " + std::to_string(sets - 1));
+  std::vector<double> result(count);
+  for (Index i = 0; i < count; ++i) result[i] = all[Offset{i} * sets + set];
+  return result;
+}
+
+template <class Value, class MemorySpace>
+void require_sets(Index sets, bp::Plan<MemorySpace> const& plan, bp::State<Value, MemorySpace> const& state) {
+  if (plan.sets != sets) throw ShapeError("evidence sets of the plan", sets, plan.sets);
+  if (state.sets != sets) throw ShapeError("evidence sets of the state", sets, state.sets);
 }
 
 }  // namespace hornbill::detail
@@ -292,58 +382,35 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
            Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options) {
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::run");
   detail::validate(options);
-  auto const begin = std::chrono::steady_clock::now();
-  auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  auto const fields = detail::fields_of(graph, evidence.terms(), state);
-  detail::start(exec, fields, plan, state, options.warm_start && !state.cold, evidence.withdrawals(), options);
-  auto now = detail::look(exec, state);
+  detail::require_sets(1, plan, state);
+  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), evidence.terms(), evidence.withdrawals(), plan, state, options).front();
+}
 
-  int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
-  detail::Runner<ExecutionSpace, Value, MemorySpace> runner{exec, fields, plan, state, options.acceleration, std::min(wanted, detail::most_recorded)};
-  int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
-  bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
-  int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
-  while (!now.stopped && now.iterations < options.max_iterations && seconds() < options.time_limit) {
-    if (now.iterations == limit) {
-      detail::begin_acceleration(exec, runner, now);
-      limit = options.max_iterations;
-    }
-    double const before = seconds();
-    runner.advance(limit - now.iterations, times);
-    now = detail::look(exec, state);
-    if (seconds() - before < detail::shortest_look) times = std::min(2 * times, detail::most_submitted);
-    if (options.progress) options.progress(now.iterations, static_cast<double>(now.residual));
-  }
-  if (runner.accelerates) state.damping = static_cast<double>(now.damping);
-  Report report;
-  report.iterations = now.iterations;
-  report.residual = now.iterations > 0 ? static_cast<double>(now.residual) : std::numeric_limits<double>::infinity();
-  bool const contradicted = now.contradiction != std::numeric_limits<Index>::max();
-  if (contradicted) report.contradiction = now.contradiction;
-  report.stop = contradicted                                ? Stop::contradiction
-                : now.stopped                               ? Stop::converged
-                : now.iterations >= options.max_iterations  ? Stop::iteration_limit
-                                                            : Stop::time_limit;
-  state.cold = contradicted;
-  report.elapsed_seconds = seconds();
-  return report;
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<Report> run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, EvidenceSets<Value, MemorySpace> const& evidence,
+                        Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options) {
+  Kokkos::Profiling::ScopedRegion region("hornbill::bp::run");
+  detail::validate(options);
+  detail::require_sets(evidence.size(), plan, state);
+  auto const fields = detail::fields_of(graph, evidence.terms(), state);
+  if (evidence.size() == 1) return detail::run_all(exec, fields, evidence.terms(), 0, plan, state, options);
+  return detail::run_all(exec, detail::ManyFields<Value, MemorySpace>{fields, graph, evidence.size()}, evidence.terms(), 0, plan, state, options);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                              State<Value, MemorySpace> const& state) {
-  auto const beliefs = detail::to_vector(exec, state.beliefs);
-  return {beliefs.begin(), beliefs.begin() + graph.num_variables()};
+                              State<Value, MemorySpace> const& state, Index set) {
+  return detail::entries_of_set(detail::to_vector(exec, state.beliefs), graph.num_variables(), state.sets, set);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph const& host,
-                                    FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state) {
-  auto const beliefs = detail::to_vector(exec, state.beliefs);
+                                    FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set) {
+  auto const beliefs = detail::entries_of_set(detail::to_vector(exec, state.beliefs), graph.num_slots(), state.sets, set);
   std::vector<double> result;
   for (Index v = 0, slot = graph.num_variables(); v < host.num_variables; ++v) {
     if (host.states(v) == 2) {
-      result.insert(result.end(), {1 - static_cast<double>(beliefs[v]), static_cast<double>(beliefs[v])});
+      result.insert(result.end(), {1 - beliefs[v], beliefs[v]});
     } else {
       for (Index s = 0; s < host.states(v); ++s) result.push_back(beliefs[slot++]);
     }
@@ -353,18 +420,18 @@ std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph 
 
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                                    State<Value, MemorySpace> const& state) {
-  auto const messages = detail::to_vector(exec, state.messages);
-  return {messages.begin(), messages.begin() + graph.num_edges()};
+                                    State<Value, MemorySpace> const& state, Index set) {
+  return detail::entries_of_set(detail::to_vector(exec, state.messages), graph.num_edges(), state.sets, set);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                       Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state) {
+  if (state.sets != 1) throw ShapeError("evidence sets of the state", 1, state.sets);
   std::vector<Index> edges(graph.num_edges());
   for (std::size_t e = 0; e < edges.size(); ++e) edges[e] = static_cast<Index>(e);
   Kokkos::View<Value*, MemorySpace> out(Kokkos::view_alloc(exec, "hornbill::bp::variable_messages"), edges.size());
-  detail::VariableToFactor<Value, MemorySpace> kernel{detail::fields_of(graph, evidence.terms(), state),
+  detail::VariableToFactor<detail::Fields<Value, MemorySpace>> kernel{detail::fields_of(graph, evidence.terms(), state),
                                                       detail::to_view<Index, MemorySpace>(exec, "hornbill::bp::edges", edges), out};
   Kokkos::parallel_for("hornbill::bp::variable_to_factor",
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, graph.num_edges()), kernel);
@@ -381,7 +448,7 @@ void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySp
   Kokkos::deep_copy(mirror, Value(0));
   for (std::size_t e = 0; e < log_odds.size(); ++e) {
     if (std::isnan(log_odds[e])) throw InputError("the message of edge " + std::to_string(e) + " to start from is NaN");
-    mirror(e) = detail::limit_to_grid(static_cast<Value>(log_odds[e]));
+    for (Index s = 0; s < state.sets; ++s) mirror(e * state.sets + s) = detail::limit_to_grid(static_cast<Value>(log_odds[e]));
   }
   Kokkos::deep_copy(exec, state.messages, mirror);
   exec.fence("hornbill: copy from a temporary host array");

@@ -32,8 +32,8 @@ KOKKOS_INLINE_FUNCTION float change_of_probability(Value a, Value b) {
 
 /// Calls entry(at, slot) for the entries of an edge's message, and the slots they are terms of: one, or one for each state where
 /// there are not two.
-template <class Value, class MemorySpace, class Entry>
-KOKKOS_INLINE_FUNCTION void for_each_entry(Fields<Value, MemorySpace> const& f, Index edge, Entry const& entry) {
+template <class F, class Entry>
+KOKKOS_INLINE_FUNCTION void for_each_entry(F const& f, Index edge, Entry const& entry) {
   Index const v = f.graph.factor_variables(edge);
   if (f.is_binary(v)) return entry(edge, v);
   auto const& tables = f.graph.tables;
@@ -83,10 +83,10 @@ template <class Value, class MemorySpace>
 struct ChooseThreshold {
   Kokkos::View<Index*, MemorySpace> counts;
   Kokkos::View<Selection, MemorySpace> selection;
-  Kokkos::View<Control<Value> const, MemorySpace> control;
+  Kokkos::View<Control<Value> const*, MemorySpace> controls;
   double share;
   KOKKOS_FUNCTION void operator()(Index) const {
-    if (control().stopped) return;
+    if (controls(0).stopped) return;
     Offset all = 0, above = 0;
     for (Index b = 0; b < num_bins; ++b) all += counts(b);
     Index threshold = num_bins;
@@ -132,7 +132,7 @@ void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp
   launcher.parallel_for("hornbill::bp::measure_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges),
                         MeasureResiduals<Value, MemorySpace>{f, s.residuals, s.residual_counts});
   launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1),
-                        ChooseThreshold<Value, MemorySpace>{s.residual_counts, s.selection, f.control, how.share});
+                        ChooseThreshold<Value, MemorySpace>{s.residual_counts, s.selection, f.controls, how.share});
   launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges),
                         CommitSelected<Value, MemorySpace>{f, s.residuals, s.selection, how});
 }

@@ -6,13 +6,14 @@
 namespace hornbill::detail {
 
 /// One table as a kernel sees it. One thread works on it, so its rows of the workspace are its own.
-template <class Value, class MemorySpace>
+template <class F>
 struct TableUpdate {
+  using Value = typename F::Value;
   using E = Extended<Value>;
-  Fields<Value, MemorySpace> const& f;
+  F const& f;
   Index first, last;  // edges
 
-  KOKKOS_FUNCTION TableUpdate(Fields<Value, MemorySpace> const& fields, Index factor)
+  KOKKOS_FUNCTION TableUpdate(F const& fields, Index factor)
       : f(fields), first(fields.graph.factor_offsets(factor)), last(fields.graph.factor_offsets(factor + 1)) {}
 
   /// Unnormalised probabilities of each state of each variable, by all but this factor.
@@ -74,10 +75,10 @@ struct TableUpdate {
   KOKKOS_FUNCTION Index entry(Index e, Index s) const { return f.num_edges() + f.graph.tables.message_offsets(e) + s; }
 };
 
-template <Write write, class Value, class MemorySpace>
-KOKKOS_FUNCTION void update_table(Fields<Value, MemorySpace> const& f, Index factor, Kokkos::View<Index const*, MemorySpace> const& edges,
+template <Write write, class F>
+KOKKOS_FUNCTION void update_table(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
                                   Index first, Index last) {
-  TableUpdate<Value, MemorySpace> const update(f, factor);
+  TableUpdate<F> const update(f, factor);
   update.read_weights();
   for (Index i = first; i < last; ++i) {
     update.sum_out(factor, edges(i));

@@ -24,20 +24,20 @@ struct OneThread {
   KOKKOS_FUNCTION void barrier() const {}
 
   /// The total of a block of nodes.
-  template <class Nodes>
-  KOKKOS_FUNCTION auto total(Nodes const& nodes, Index first, Index count) const {
-    BlockTree<decltype(nodes(0).total)> tree;
-    for (Index i = 0; i < count; ++i) tree.odds[i] = nodes(first + i).total;
+  template <class F>
+  KOKKOS_FUNCTION auto total(F const& f, Index first, Index count) const {
+    BlockTree<Extended<typename F::Value>> tree;
+    for (Index i = 0; i < count; ++i) tree.odds[i] = f.nodes(first + i).total;
     return tree.compose(count);
   }
   /// Writes the odds outside each node of a block, given those outside them all; returns the total.
-  template <class Nodes, class Number>
-  KOKKOS_FUNCTION Number spread(Nodes const& nodes, Index first, Index count, Number outside) const {
+  template <class F, class Number>
+  KOKKOS_FUNCTION Number spread(F const& f, Index first, Index count, Number outside) const {
     BlockTree<Number> tree;
-    for (Index i = 0; i < count; ++i) tree.odds[i] = nodes(first + i).total;
+    for (Index i = 0; i < count; ++i) tree.odds[i] = f.nodes(first + i).total;
     Number const total = tree.compose(count);
     tree.leave_one_out(count, outside);
-    for (Index i = 0; i < count; ++i) store(nodes(first + i).outside, tree.odds[i]);
+    for (Index i = 0; i < count; ++i) store(f.nodes(first + i).outside, tree.odds[i]);
     return total;
   }
 };
@@ -63,19 +63,19 @@ struct Warps {
   KOKKOS_FUNCTION void barrier() const {
     if (whole_team) member.team_barrier();
   }
-  template <class Nodes>
-  KOKKOS_FUNCTION auto total(Nodes const& nodes, Index first, Index count) const {
-    using E = decltype(nodes(0).total);
+  template <class F>
+  KOKKOS_FUNCTION auto total(F const& f, Index first, Index count) const {
+    using E = Extended<typename F::Value>;
     E total;
-    for_each_lane(member, [&](int lane) { total = walk(nodes, first, count, lane, E::zero()).total; });
+    for_each_lane(member, [&](int lane) { total = walk(f, first, count, lane, E::zero()).total; });
     return total;
   }
-  template <class Nodes, class E>
-  KOKKOS_FUNCTION E spread(Nodes const& nodes, Index first, Index count, E outside) const {
+  template <class F, class E>
+  KOKKOS_FUNCTION E spread(F const& f, Index first, Index count, E outside) const {
     E total;
     for_each_lane(member, [&](int lane) {
-      auto const walked = walk(nodes, first, count, lane, outside);
-      if (lane < count) store(nodes(first + lane).outside, walked.outside);
+      auto const walked = walk(f, first, count, lane, outside);
+      if (lane < count) store(f.nodes(first + lane).outside, walked.outside);
       total = walked.total;
     });
     return total;
@@ -86,10 +86,10 @@ struct Warps {
     E total, outside;
   };
   /// Up the tree over a block of nodes, and down again.
-  template <class Nodes, class E>
-  KOKKOS_FUNCTION static Walked<E> walk(Nodes const& nodes, Index first, Index count, int lane, E outside) {
+  template <class F, class E>
+  KOKKOS_FUNCTION static Walked<E> walk(F const& f, Index first, Index count, int lane, E outside) {
     using Value = decltype(E::m);
-    E const leaf = lane < count ? nodes(first + lane).total : E::zero();
+    E const leaf = lane < count ? f.nodes(first + lane).total : E::zero();
     if (all_lanes(leaf.is_ordinary() && outside.is_ordinary())) {
       auto const walked = walk_in(leaf.plain(), outside.plain(), lane, count);
       if (all_lanes(suffices<Value>(odds_against_both(walked.total, outside.plain())))) return {E::from(walked.total), E::from(walked.outside)};
@@ -109,16 +109,17 @@ struct Warps {
 };
 
 /// The total of block b of level l, which goes to its node above.
-template <class Executor, class Value, class MemorySpace>
-KOKKOS_FUNCTION void total_of_block(Executor const& executor, Fields<Value, MemorySpace> const& f, NodeLevels const& levels, int l, Index b) {
-  auto const total = executor.total(f.nodes, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b));
+template <class Executor, class F>
+KOKKOS_FUNCTION void total_of_block(Executor const& executor, F const& f, NodeLevels const& levels, int l, Index b) {
+  auto const total = executor.total(f, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b));
   executor.once([&] { store(f.nodes(levels.first[l + 1] + b).total, total); });
 }
 
 /// The upper part of a wide factor: from totals at the nodes of level `lowest` to the odds outside them and what the head says;
 /// puts the message to the head where it is wanted.
-template <Write write, class Executor, class Value, class MemorySpace>
-KOKKOS_FUNCTION void update_wide(Executor const& executor, Fields<Value, MemorySpace> const& f, bp::WideTask const& task, int lowest = 0) {
+template <Write write, class Executor, class F>
+KOKKOS_FUNCTION void update_wide(Executor const& executor, F const& f, bp::WideTask const& task, int lowest = 0) {
+  using Value = typename F::Value;
   using E = Extended<Value>;
   NodeLevels const levels(task.first_node, task.degree);
   auto const p = f.graph.parameters(task.factor);
@@ -135,7 +136,7 @@ KOKKOS_FUNCTION void update_wide(Executor const& executor, Fields<Value, MemoryS
     bool const root = l == levels.levels - 1;
     executor.for_each_block(root ? 1 : levels.count[l + 1], [&](Index b) {
       E const outside = root ? E::zero() : f.nodes(levels.first[l + 1] + b).outside;
-      E const total = executor.spread(f.nodes, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b), outside);
+      E const total = executor.spread(f, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b), outside);
       if (root && task.head_wanted) {
         Value const oriented = message(form_to_head<E>(p), total);
         executor.once([&] { put_message<write>(f, task.first_edge, task.head_variable, before, disjunction ? -oriented : oriented); });
