@@ -4,6 +4,8 @@
     perf/tables.py perf/results/FILE.jsonl ...
     perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph, for README
     perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph, for README
+    perf/tables.py --sets perf/results/BP_FILE.jsonl ...         perf_bp's with --sets, one row a graph and schedule
+    perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
 """
 import json
@@ -82,7 +84,7 @@ def iterations(files):
         for file in files:
             with open(file) as text:
                 for line in map(json.loads, text):
-                    if "error" in line or line["precision"] != precision or line["backend"] == "openmp" and line["schedule"] in ONE_THREAD:
+                    if "error" in line or line["precision"] != precision or line.get("sets", 1) != 1 or line["backend"] == "openmp" and line["schedule"] in ONE_THREAD:
                         continue
                     column = line["schedule"].upper(), "1 CPU thread" if line["backend"] == "serial" else line["device"]
                     columns[column] = None
@@ -95,6 +97,43 @@ def iterations(files):
         print_table(["graph", "edges", *(", ".join(column) for column in order), "SEQFIX batches"],
                     [[graph, f"{edges[graph]:,}", *(seconds(times[graph, c]) if (graph, c) in times else "" for c in order), f"{batches.get(graph, 0):,}"]
                      for graph in edges])
+
+
+def read_lines(files):
+    for file in files:
+        with open(file) as text:
+            yield from map(json.loads, text)
+
+
+def sets(files):
+    """One iteration of several evidence sets at once beside one of a single set."""
+    times = {}
+    for line in read_lines(files):
+        if "error" not in line:
+            times.setdefault((line["graph"], line["schedule"], line["device"], line["precision"]), {})[line["sets"]] = line["median_iteration_seconds"]
+    counts = sorted({count for by_count in times.values() for count in by_count})
+    rows = []
+    for key, by_count in times.items():
+        cells = [seconds(by_count[n]) + (f" ({by_count[n] / by_count[1]:.3g})" if n > 1 and 1 in by_count else "") if n in by_count else "" for n in counts]
+        rows.append([*key, *cells])
+    print_table(["graph", "schedule", "device", "precision", *(f"{n} set{'s' if n > 1 else ''}" + (" (times one)" if n > 1 else "") for n in counts)], rows)
+
+
+def rounds(files):
+    """Cold runs beside warm ones: medians over rounds."""
+    runs = {}
+    for line in read_lines(files):
+        runs.setdefault((line["graph"], line["schedule"], line["device"]), []).append(line)
+    rows = []
+    for key, lines in runs.items():
+        cells = []
+        for start in ("cold", "warm"):
+            good = [line[start] for line in lines if line[start]["stop"] == "converged"]
+            cells += [f"{len(good)} of {len(lines)}"] + ([f"{statistics.median(run['iterations'] for run in good):.0f}", seconds(statistics.median(run["seconds"] for run in good))] if good else ["", ""])
+        both = [line for line in lines if line["cold"]["stop"] == line["warm"]["stop"] == "converged"]
+        ratio = f"{statistics.median(line['warm']['seconds'] / line['cold']['seconds'] for line in both):.2f}" if both else ""
+        rows.append([*key, *cells, ratio, f"{max(line['largest_difference'] for line in both):.0e}" if both else ""])
+    print_table(["graph", "schedule", "device", "cold: converged", "iterations", "time", "warm: converged", "iterations", "time", "warm / cold", "largest difference"], rows)
 
 
 def convergence(files):
@@ -125,6 +164,10 @@ def main():
         return summary(sys.argv[2:])
     if sys.argv[1:2] == ["--convergence"]:
         return convergence(sys.argv[2:])
+    if sys.argv[1:2] == ["--sets"]:
+        return sets(sys.argv[2:])
+    if sys.argv[1:2] == ["--rounds"]:
+        return rounds(sys.argv[2:])
     if sys.argv[1:2] == ["--iterations"]:
         return iterations(sys.argv[2:])
     for file in sys.argv[1:]:

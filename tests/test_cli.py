@@ -162,6 +162,32 @@ class CommandLine(unittest.TestCase):
         self.assertIn("contradicts itself: variable", err)
         self.assertEqual(json.loads(out)["stop"], "contradiction")
 
+    def test_several_evidence_sets_at_once(self):
+        alarm = self.an_alarm()
+        for value in ("true", "false"):
+            with open(f"if_{value}.txt", "w") as out:
+                out.write(f"alarm_{alarm} {value}\n")
+        together = json.loads(run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt", "--top", "all", "--count", 700, "--json", "-o", "each.h5")[0])["sets"]
+        self.assertEqual([one["evidence"] for one in together], ["if_true.txt", "if_false.txt"])
+        for one in together:
+            alone = json.loads(run("lbp", "g.h5", "--evidence", one["evidence"], "--top", "all", "--count", 700, "--json")[0])
+            self.assertEqual(one["iterations"], alone["iterations"])
+            self.assertEqual(one["top"], alone["top"])
+        self.assertEqual(json.loads(run("info", "each.h5", "--json")[0])["marginals"], {"lbp_if_true.txt": "converged", "lbp_if_false.txt": "converged"})
+        self.assertIn("if_false.txt: converged", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt")[0])
+        self.assertIn("given twice", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "./if_true.txt", code=3)[1])
+        self.assertIn("one evidence set", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt", "--store-messages", "-o", "x.h5", code=3)[1])
+        with open("both.txt", "w") as out:
+            out.write("0 0\n1 1\n")
+        with open("contradiction.causal_fg", "w") as out:
+            out.write("2\n\n0\nI\n0.5\n\n1\n*\n1\n0\n")
+        with open("neither.txt", "w") as out:
+            out.write("0 0\n")
+        out, err = run("lbp", "contradiction.causal_fg", "--each", "neither.txt", "--each", "both.txt", "-o", "rest.h5", code=5)
+        self.assertIn("the evidence both.txt contradicts itself", err)
+        self.assertIn("neither.txt: converged", out)
+        self.assertEqual(list(json.loads(run("info", "rest.h5", "--json")[0])["marginals"]), ["lbp_neither.txt"])
+
     def an_alarm(self):
         top = json.loads(run("lbp", "g.h5", "--top", "alarms", "--count", 1, "--json")[0])["top"][0]
         return top["name"].removeprefix("alarm_")

@@ -7,48 +7,37 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
 #include <hornbill/io/atomic_file.hpp>
 
 #include "commands.hpp"
+#include "lbp.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
 
-struct LbpArguments {
-  std::string file, schedule = "auto", backend, precision = "double", damping = "auto", output, top, name = "lbp", start;
-  std::vector<std::string> evidence;
-  std::optional<double> share;
-  std::optional<std::uint64_t> seed;
-  bp::Options options;
-  std::size_t memory_limit = 0;
-  int top_count = 10;
-  bool json = false, store_messages = false;
-};
+HostEvidence read_evidence(LbpArguments const& a, io::Model const& model, std::string const& source) {
+  auto const stored = model.evidence.find(source);
+  if (stored != model.evidence.end()) return stored->second;
+  if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);
+  std::string known;
+  for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
+  throw InputError(a.file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
+}
 
-struct Result {
-  bp::Report report;
-  bp::BatchStatistics statistics;
-  double analysis_seconds = 0, setup_seconds = 0;
-  std::vector<double> p_true, messages;
-};
-
-HostEvidence gather_evidence(LbpArguments const& a, io::Model const& model) {
-  HostEvidence all;
-  for (auto const& source : a.evidence) {
-    auto const stored = model.evidence.find(source);
-    if (stored == model.evidence.end() && !std::filesystem::exists(source)) {
-      std::string known;
-      for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
-      throw InputError(a.file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
-    }
-    auto const set = stored != model.evidence.end() ? stored->second : io::read_evidence_text(source, model.graph);
-    all.insert(all.end(), set.begin(), set.end());
-  }
-  return all;
+/// What --evidence gives, and with it each set of --each, where there are any.
+std::vector<HostEvidence> gather_evidence(LbpArguments const& a, io::Model const& model) {
+  HostEvidence common;
+  auto append = [&](HostEvidence& to, std::string const& source) {
+    auto const set = read_evidence(a, model, source);
+    to.insert(to.end(), set.begin(), set.end());
+  };
+  for (auto const& source : a.evidence) append(common, source);
+  std::vector<HostEvidence> sets(std::max<std::size_t>(1, a.each.size()), common);
+  for (std::size_t s = 0; s < a.each.size(); ++s) append(sets[s], a.each[s]);
+  return sets;
 }
 
 void require_memory(LbpArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan) {
@@ -82,17 +71,15 @@ class Progress {
 };
 
 template <class Value, class Exec>
-Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp::Strategy const& strategy, HostEvidence const& observed) {
+Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp::Strategy const& strategy, std::vector<HostEvidence> const& observed) {
   Result result;
   auto const begin = std::chrono::steady_clock::now();
   auto const batches = bp::make_batches(model.graph, strategy);
-  auto const host_plan = bp::lay_out<Exec>(model.graph, batches);
+  auto const host_plan = bp::lay_out<Exec>(model.graph, batches, {.sets = static_cast<Index>(observed.size())});
   require_memory(a, model.graph, host_plan);
   auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);
-  Evidence evidence(exec, model.graph, graph);
-  evidence.observe(observed);
-  evidence.commit(exec);
+  EvidenceSets evidence(exec, model.graph, graph, observed);
   auto state = bp::make_state(exec, graph, plan);
   if (!a.start.empty()) bp::set_factor_messages(exec, graph, model.messages.at(a.start), state);
   result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - batches.analysis_seconds;
@@ -101,47 +88,11 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   bp::Options options = a.options;
   auto progress = std::make_shared<Progress>(options.max_iterations);
   options.progress = [progress](int iterations, double residual) { (*progress)(iterations, residual); };
-  result.report = bp::run(exec, graph, evidence, plan, state, options);
-  if (result.report.stop == bp::Stop::contradiction) return result;
-  result.p_true = bp::marginals(exec, graph, state);
+  auto const reports = bp::run(exec, graph, evidence, plan, state, options);
+  for (std::size_t s = 0; s < reports.size(); ++s)
+    result.sets.push_back({a.each.empty() ? "" : a.each[s], reports[s], bp::marginals(exec, graph, state, static_cast<Index>(s))});
   if (a.store_messages) result.messages = bp::factor_messages(exec, graph, state);
   return result;
-}
-
-nlohmann::json report_json(LbpArguments const& a, Result const& r) {
-  auto json = to_json(r.statistics, r.analysis_seconds);
-  json.update({{"file", a.file},
-               {"schedule", a.schedule},
-               {"backend", a.backend},
-               {"device", backend::describe(a.backend)},
-               {"precision", a.precision},
-               {"damping", a.damping},
-               {"stop", to_string(r.report.stop)},
-               {"converged", r.report.stop == bp::Stop::converged},
-               {"iterations", r.report.iterations},
-               {"residual", r.report.residual},
-               {"setup_seconds", r.setup_seconds},
-               {"run_seconds", r.report.elapsed_seconds}});
-  if (a.share) json["share"] = *a.share;
-  if (a.seed) json["seed"] = *a.seed;
-  return json;
-}
-
-void print_report(LbpArguments const& a, Result const& r) {
-  double const each = r.report.iterations > 0 ? r.report.elapsed_seconds / r.report.iterations : 0;
-  fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
-  fmt::print("  {} after {} iterations, residual {:.3g}\n", to_string(r.report.stop), r.report.iterations, r.report.residual);
-  if (r.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; more --iterations or another --schedule may help\n");
-  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(r.report.elapsed_seconds), human_seconds(each),
-             human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
-}
-
-/// The most probable variables of a query, most probable first; ties by id.
-std::vector<Index> rank(std::vector<Index> variables, std::vector<double> const& p_true, int count) {
-  std::sort(variables.begin(), variables.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
-  variables.resize(std::min<std::size_t>(variables.size(), count));
-  return variables;
 }
 
 std::vector<Index> find_query(LbpArguments const& a, io::Model const& model) {
@@ -155,26 +106,6 @@ std::vector<Index> find_query(LbpArguments const& a, io::Model const& model) {
   std::string known = "all";
   for (auto const& [name, variables] : model.queries) known += ", " + name;
   throw InputError(a.file, "/queries", fmt::format("there is no query '{}'; there are {}", a.top, known));
-}
-
-void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
-  io::StoredMarginals marginals;
-  marginals.p_true = r.p_true;
-  marginals.attributes = {{"schedule", a.schedule},
-                          {"backend", a.backend},
-                          {"precision", a.precision},
-                          {"stop", std::string(to_string(r.report.stop))},
-                          {"iterations", std::to_string(r.report.iterations)},
-                          {"residual", fmt::format("{:.17g}", r.report.residual)},
-                          {"tolerance", fmt::format("{:.17g}", a.options.tolerance)},
-                          {"damping", a.damping},
-                          {"evidence", fmt::format("{}", fmt::join(a.evidence, " "))},
-                          {"hornbill_version", HORNBILL_VERSION}};
-  if (a.share) marginals.attributes["share"] = fmt::format("{:.17g}", *a.share);
-  if (a.seed) marginals.attributes["seed"] = std::to_string(*a.seed);
-  model.marginals[a.name] = std::move(marginals);
-  if (a.store_messages) model.messages[a.name] = r.messages;
-  io::write_model(model, a.output);
 }
 
 /// The strategy with --seed and --share, where it has them; and these as they are then, to be reported.
@@ -193,6 +124,10 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
     throw InputError(a.output, "", "marginals are written to .h5 files");
   if (a.store_messages && a.output.empty()) throw InputError("--store-messages needs -o OUT");
+  if (a.store_messages && a.each.size() > 1) throw InputError("--store-messages stores those of one evidence set; --each gives several");
+  for (auto one = a.each.begin(); one != a.each.end(); ++one)
+    if (std::any_of(a.each.begin(), one, [&](auto const& other) { return stored_name(a, other) == stored_name(a, *one); }))
+      throw InputError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
   if (!a.output.empty()) io::require_writable(a.output);
   io::validate_name(a.name, "set of marginals");
 }
@@ -217,27 +152,12 @@ int run_lbp(LbpArguments& a) {
   Result const result = backend::visit(a.backend, [&](auto const& exec) {
     return a.precision == "float" ? solve<float>(exec, a, model, strategy, observed) : solve<double>(exec, a, model, strategy, observed);
   });
-
-  if (result.report.stop == bp::Stop::contradiction) {
-    Index const v = result.report.contradiction;
-    if (a.json) fmt::print("{}\n", nlohmann::json{{"stop", "contradiction"}, {"variable", v}, {"name", model.graph.name_of(v)}, {"iterations", result.report.iterations}}.dump());
-    fmt::print(stderr, "hornbill: {}: the evidence contradicts itself: {} (variable {}) must be both true and false, found in iteration {}. "
-                       "Withdraw or soften an observation near it\n", a.file, model.graph.name_of(v), v, result.report.iterations);
-    return contradiction;
-  }
-  auto const best = rank(query, result.p_true, a.top_count);
-  if (a.json) {
-    auto json = report_json(a, result);
-    for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p_true", result.p_true[v]}});
-    fmt::print("{}\n", json.dump());
-  } else {
-    print_report(a, result);
-    if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
-    for (Index v : best) fmt::print("    {:.6f}  {}\n", result.p_true[v], model.graph.name_of(v));
-  }
-  if (!a.output.empty()) write_result(a, model, result);
-  bool const did_all = a.options.tolerance == 0 && result.report.stop == bp::Stop::iteration_limit;  // a number of iterations was asked for
-  return result.report.stop == bp::Stop::converged || did_all ? success : not_converged;
+  bool const any = std::any_of(result.sets.begin(), result.sets.end(), [](auto const& set) { return set.report.stop != bp::Stop::contradiction; });
+  if (any || a.json) print_result(a, model, result, query);
+  for (auto const& set : result.sets)
+    if (set.report.stop == bp::Stop::contradiction) report_contradiction(a, model, set);
+  if (any && !a.output.empty()) write_result(a, model, result);
+  return exit_code_of(a, result);
 }
 
 }  // namespace
@@ -250,6 +170,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)");
   command->add_option("--seed", a->seed, "seqrnd, residual_random: of the random numbers (default 1)");
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
+  command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET")->allow_extra_args(false);
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
@@ -282,6 +203,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  hornbill lbp graph.h5 --top alarms\n"
       "  hornbill lbp graph.h5 --evidence labels10 --schedule chromatic -o result.h5\n"
+      "  hornbill lbp graph.h5 --evidence labels10 --each if_true.txt --each if_false.txt --top alarms\n"
       "  hornbill lbp graph.h5 --schedule parall --iterations 200 --tolerance 0 --precision float --json");
   command->callback([a, &exit_code] { exit_code = run_lbp(*a); });
 }

@@ -1,0 +1,136 @@
+// hornbill lbp: its results as text, JSON and HDF5.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/config.hpp>
+
+#include "commands.hpp"
+#include "lbp.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+nlohmann::json to_json(bp::Report const& report) {
+  return {{"stop", to_string(report.stop)}, {"converged", report.stop == bp::Stop::converged}, {"iterations", report.iterations}, {"residual", report.residual},
+          {"run_seconds", report.elapsed_seconds}};
+}
+
+nlohmann::json report_json(LbpArguments const& a, Result const& r) {
+  auto json = cli::to_json(r.statistics, r.analysis_seconds);
+  json.update({{"file", a.file},
+               {"schedule", a.schedule},
+               {"backend", a.backend},
+               {"device", backend::describe(a.backend)},
+               {"precision", a.precision},
+               {"damping", a.damping},
+               {"setup_seconds", r.setup_seconds}});
+  if (a.share) json["share"] = *a.share;
+  if (a.seed) json["seed"] = *a.seed;
+  return json;
+}
+
+void print_head(LbpArguments const& a, Result const& r) {
+  auto const slowest = std::max_element(r.sets.begin(), r.sets.end(), [](auto const& x, auto const& y) { return x.report.iterations < y.report.iterations; })->report;
+  double const each = slowest.iterations > 0 ? slowest.elapsed_seconds / slowest.iterations : 0;
+  fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
+  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(slowest.elapsed_seconds), human_seconds(each),
+             human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
+}
+
+void print_set(LbpArguments const& a, SetResult const& set) {
+  fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ", to_string(set.report.stop), set.report.iterations, set.report.residual);
+  if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
+    fmt::print("  not converged: marginals are those of the last iteration; more --iterations or another --schedule may help\n");
+}
+
+/// The most probable variables of a query, most probable first; ties by id.
+std::vector<Index> rank(std::vector<Index> variables, std::vector<double> const& p_true, int count) {
+  std::sort(variables.begin(), variables.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
+  variables.resize(std::min<std::size_t>(variables.size(), count));
+  return variables;
+}
+
+nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vector<Index> const& best) {
+  if (set.report.stop == bp::Stop::contradiction)
+    return {{"stop", "contradiction"}, {"variable", set.report.contradiction}, {"name", model.graph.name_of(set.report.contradiction)}, {"iterations", set.report.iterations}};
+  auto json = to_json(set.report);
+  for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p_true", set.p_true[v]}});
+  return json;
+}
+
+}  // namespace
+
+void print_result(LbpArguments const& a, io::Model const& model, Result const& result, std::vector<Index> const& query) {
+  auto best = [&](SetResult const& set) { return rank(query, set.p_true, a.top_count); };
+  if (a.json) {
+    bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
+    auto json = contradicted ? nlohmann::json::object() : report_json(a, result);
+    if (a.each.empty()) json.update(set_json(model, result.sets[0], best(result.sets[0])));
+    else
+      for (auto const& set : result.sets) {
+        json["sets"].push_back(set_json(model, set, best(set)));
+        json["sets"].back()["evidence"] = set.name;
+      }
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  print_head(a, result);
+  for (auto const& set : result.sets) {
+    if (set.report.stop == bp::Stop::contradiction) continue;
+    print_set(a, set);
+    if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
+    for (Index v : best(set)) fmt::print("    {:.6f}  {}\n", set.p_true[v], model.graph.name_of(v));
+  }
+}
+
+void report_contradiction(LbpArguments const& a, io::Model const& model, SetResult const& set) {
+  Index const v = set.report.contradiction;
+  fmt::print(stderr, "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) must be both true and false, found in iteration {}. "
+                     "Withdraw or soften an observation near it\n", a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
+}
+
+std::string stored_name(LbpArguments const& a, std::string const& set) {
+  return set.empty() ? a.name : a.name + "_" + std::filesystem::path(set).filename().string();
+}
+
+void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
+  for (auto const& set : r.sets) {
+    if (set.report.stop == bp::Stop::contradiction) continue;
+    io::StoredMarginals marginals;
+    marginals.p_true = set.p_true;
+    auto evidence = a.evidence;
+    if (!set.name.empty()) evidence.push_back(set.name);
+    marginals.attributes = {{"schedule", a.schedule},
+                            {"backend", a.backend},
+                            {"precision", a.precision},
+                            {"stop", std::string(to_string(set.report.stop))},
+                            {"iterations", std::to_string(set.report.iterations)},
+                            {"residual", fmt::format("{:.17g}", set.report.residual)},
+                            {"tolerance", fmt::format("{:.17g}", a.options.tolerance)},
+                            {"damping", a.damping},
+                            {"evidence", fmt::format("{}", fmt::join(evidence, " "))},
+                            {"hornbill_version", HORNBILL_VERSION}};
+    if (a.share) marginals.attributes["share"] = fmt::format("{:.17g}", *a.share);
+    if (a.seed) marginals.attributes["seed"] = std::to_string(*a.seed);
+    model.marginals[stored_name(a, set.name)] = std::move(marginals);
+  }
+  if (a.store_messages) model.messages[a.name] = r.messages;
+  io::write_model(model, a.output);
+}
+
+int exit_code_of(LbpArguments const& a, Result const& result) {
+  int code = success;
+  for (auto const& set : result.sets) {
+    bool const did_all = a.options.tolerance == 0 && set.report.stop == bp::Stop::iteration_limit;  // a number of iterations was asked for
+    if (set.report.stop == bp::Stop::contradiction) return contradiction;
+    if (set.report.stop != bp::Stop::converged && !did_all) code = not_converged;
+  }
+  return code;
+}
+
+}  // namespace hornbill::cli
