@@ -88,7 +88,7 @@ class CommandLine(unittest.TestCase):
             for schedule in ("parall", "seqfix", "topo", "chromatic", "seqrnd", "residual", "residual_random", "mine", "topo_order"):
                 for precision, places in (("double", 6), ("float", 3)):
                     out = json.loads(run("lbp", "s.h5", "--schedule", schedule, "--backend", backend, "--precision", precision,
-                                         "--tolerance", 1e-7 if precision == "double" else 1e-5, "--json", "--top", "alarms", "--count", 30)[0])
+                                         "--tolerance", 1e-8 if precision == "double" else 1e-5, "--json", "--top", "alarms", "--count", 30)[0])
                     p = {entry["variable"]: entry["p_true"] for entry in out["top"]}
                     reference = reference or p
                     for variable, value in p.items():
