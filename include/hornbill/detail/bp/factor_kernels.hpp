@@ -23,7 +23,7 @@ struct FactorToVariable {
   Index first = 0;
   KOKKOS_FUNCTION void operator()(Index i) const {
     auto const item = fields.item(i);
-    if (!item.fields.stopped()) update_chunk<write>(item.fields, chunks(first + item.task));
+    if (!item.fields.stopped()) ChunkUpdate(item.fields, chunks(first + item.task)).template put_messages<write>();
   }
 };
 

@@ -65,7 +65,7 @@ struct Fields : FieldMethods<Fields<Value_, MemorySpace_>, Value_> {
 
   KOKKOS_FUNCTION Control<Value>& control() const { return controls(0); }
 
-  static constexpr bool many = false, of_many = false;
+  static constexpr bool many = false;
   static constexpr Index sets = 1;
   struct Item {
     Fields const& fields;
@@ -90,7 +90,6 @@ struct ManyFields {
   struct Set : FieldMethods<Set, Value_> {
     using Value = Value_;
     using MemorySpace = MemorySpace_;
-    static constexpr bool of_many = true;
     FactorGraph<Value, MemorySpace> const& graph;
     Fields<Value, MemorySpace> const& all;
     Index set, sets;

@@ -15,7 +15,7 @@ namespace hornbill::detail {
 /// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
 inline constexpr std::size_t most_belief_warps = 4096;
 /// Threads that form beliefs of one of several evidence sets.
-inline constexpr std::size_t belief_blocks = 8192;
+inline constexpr std::size_t belief_blocks = 1024;
 
 }  // namespace hornbill::detail
 
@@ -46,7 +46,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   make(state.controls, "controls", 1);
-  std::size_t const formed_by = plan.sets > 1 ? std::min<std::size_t>(detail::belief_blocks, graph.num_variables() + 1) : backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1;
+  std::size_t const formed_by = plan.sets > 1 ? detail::belief_blocks : backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1;
   make(state.largest_changes, "largest_changes", 2 * formed_by);
   return state;
 }
@@ -76,7 +76,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
                                   plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
   std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
-  return structure + state * sets + plans + tables + 2 * sizeof(Value) * (sets > 1 ? std::min<std::size_t>(detail::belief_blocks, graph.num_variables + 1) * sets : detail::most_belief_warps);
+  return structure + state * sets + plans + tables + 2 * sizeof(Value) * (sets > 1 ? detail::belief_blocks * sets : detail::most_belief_warps);
 }
 
 }  // namespace hornbill::bp

@@ -50,28 +50,6 @@ struct BlockTree {
   }
 };
 
-/// The same over leaves of which those beyond `count` are 0, with indices that the compiler knows.
-template <class Number, int capacity>
-struct FullTree {
-  Number odds[2 * capacity - 1];
-
-  KOKKOS_FUNCTION void clear() {
-    for (int i = 0; i < capacity; ++i) odds[i] = Number{};
-  }
-  KOKKOS_FUNCTION Number compose(int /*count*/) {
-    for (int i = 0; i < capacity - 1; ++i) odds[capacity + i] = odds_against_both(odds[2 * i], odds[2 * i + 1]);
-    return odds[2 * capacity - 2];
-  }
-  KOKKOS_FUNCTION void leave_one_out(int /*count*/, Number outside) {
-    odds[2 * capacity - 2] = outside;
-    for (int i = capacity - 2; i >= 0; --i) {
-      Number const left = odds[2 * i], above = odds[capacity + i];
-      odds[2 * i] = odds_against_both(above, odds[2 * i + 1]);
-      odds[2 * i + 1] = odds_against_both(above, left);
-    }
-  }
-};
-
 /// A node of a wide factor's tree.
 template <class Value>
 struct Node {
