@@ -56,21 +56,25 @@ std::vector<Report> run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpa
                         Plan<MemorySpace> const& plan, State<Value, MemorySpace>& state, Options const& options = {});
 
 /// P(variable = 1) of every variable, from the last run; of one evidence set.   \shape [V]   Waits for `exec`.
+/// \throws InputError for a set that the state does not have
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                               State<Value, MemorySpace> const& state, Index set = 0);
 
-/// P(variable = state) of every state of every variable, one variable after another.   \shape [sum of cardinalities]
+/// P(variable = state) of every state of every variable, one variable after another; of one evidence set.
+/// \shape [sum of cardinalities]   Waits for `exec`.   \throws InputError for a set that the state does not have
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph const& host,
                                     FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set = 0);
 
-/// Factor-to-variable messages as log-odds, by edge.   \shape [E]   Waits for `exec`.
+/// Factor-to-variable messages as log-odds, by edge; of one evidence set.   \shape [E]   Waits for `exec`.
+/// \throws InputError for a set that the state does not have
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                     State<Value, MemorySpace> const& state, Index set = 0);
 
-/// Variable-to-factor messages as log-odds, by edge (edges to binary variables); of a state of one evidence set.   \shape [E]   Waits for `exec`.
+/// Variable-to-factor messages as log-odds, by edge (edges to binary variables).   \shape [E]   Waits for `exec`.
+/// \throws ShapeError for a state of several evidence sets
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                       Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state);

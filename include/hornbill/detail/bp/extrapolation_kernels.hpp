@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include <hornbill/bp/acceleration.hpp>
 #include <hornbill/detail/bp/fields.hpp>
