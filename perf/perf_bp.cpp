@@ -58,7 +58,7 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
   hb::bp::Plan<typename Exec::memory_space> plan;
   hb::bp::HostPlan host_plan;
   double const plan_seconds = seconds_of([&] {
-    host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution, sets});
+    host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution, sets, false});
     plan = hb::bp::make_plan(exec, host_plan);
   });
   hb::FactorGraph<Value, typename Exec::memory_space> graph;

@@ -1,4 +1,4 @@
-// Rounds of labelling: one more label, then a cold run beside a warm one; one JSON object a round.
+// Rounds of labelling: one more label, then a cold run beside warm ones, with local update and without; one JSON object a round.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -16,14 +16,35 @@ using nlohmann::json;
 namespace {
 
 struct Arguments {
-  std::vector<std::string> graphs{"weblech"}, schedules{"seqfix"}, backends{hb::backend::names().back()};
+  std::vector<std::string> graphs{"weblech"}, models, schedules{"seqfix"}, backends{hb::backend::names().back()};
   int rounds = 10, limit = 10000;
   double tolerance = 1e-6;
-  std::string commit = HORNBILL_COMMIT;
+  std::string labels, commit = HORNBILL_COMMIT;
 };
 
+/// A graph, and the labels it is given one after another.
+struct Case {
+  std::string name;
+  hb::HostFactorGraph graph;
+  hb::HostEvidence labels;
+};
+
+Case generated_case(std::string const& name, int rounds) {
+  auto generated = hb::generate(hb::options_like(name));
+  auto labels = generated.labels(std::min<std::size_t>(rounds, generated.alarms.size()));
+  return {name, std::move(generated.graph), std::move(labels)};
+}
+
+Case model_case(std::string const& file, Arguments const& a) {
+  auto model = hb::io::read_model(file);
+  auto const stored = model.evidence.find(a.labels);
+  auto labels = stored != model.evidence.end() ? stored->second : hb::io::read_evidence_text(a.labels, model.graph);
+  labels.resize(std::min<std::size_t>(a.rounds, labels.size()), hb::Observation::hard(0, 0));
+  return {file, std::move(model.graph), std::move(labels)};
+}
+
 json report_of(hb::bp::Report const& r) {
-  return {{"stop", hb::bp::to_string(r.stop)}, {"iterations", r.iterations}, {"residual", r.residual}, {"seconds", r.elapsed_seconds}};
+  return {{"stop", hb::bp::to_string(r.stop)}, {"iterations", r.iterations}, {"local_work", r.local_work}, {"residual", r.residual}, {"seconds", r.elapsed_seconds}};
 }
 
 double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
@@ -33,23 +54,25 @@ double largest_difference(std::vector<double> const& a, std::vector<double> cons
 }
 
 template <class Exec>
-void run_rounds(Exec const& exec, hb::GeneratedGraph const& generated, std::string const& schedule, json line, Arguments const& a) {
-  auto const plan = hb::bp::make_plan(exec, generated.graph, hb::bp::strategy_named(schedule).value());
-  auto const graph = hb::to_device<double>(exec, generated.graph);
-  hb::Evidence evidence(exec, generated.graph, graph);
-  auto warm = hb::bp::make_state(exec, graph, plan), cold = hb::bp::make_state(exec, graph, plan);
+void run_rounds(Exec const& exec, Case const& c, std::string const& schedule, json line, Arguments const& a) {
+  auto const strategy = hb::bp::strategy_named(schedule).value();
+  auto const plan = hb::bp::make_plan(exec, c.graph, strategy), plan_of_all = hb::bp::make_plan(exec, c.graph, strategy, {.local_update = false});
+  auto const graph = hb::to_device<double>(exec, c.graph);
+  hb::Evidence evidence(exec, c.graph, graph);
+  auto local = hb::bp::make_state(exec, graph, plan), cold = hb::bp::make_state(exec, graph, plan_of_all), warm = hb::bp::make_state(exec, graph, plan_of_all);
   hb::bp::Options const options{.max_iterations = a.limit, .tolerance = a.tolerance};
   auto from_nothing = options;
   from_nothing.warm_start = false;
-  hb::bp::run(exec, graph, evidence, plan, warm, options);
-  auto const labels = generated.labels(std::min<std::size_t>(a.rounds, generated.alarms.size()));
-  for (std::size_t round = 0; round < labels.size(); ++round) {
-    evidence.observe(labels[round]);
+  hb::bp::run(exec, graph, evidence, plan, local, options);
+  hb::bp::run(exec, graph, evidence, plan_of_all, warm, options);
+  for (std::size_t round = 0; round < c.labels.size(); ++round) {
+    evidence.observe(c.labels[round]);
     evidence.commit(exec);
     line["round"] = round + 1;
-    line["cold"] = report_of(hb::bp::run(exec, graph, evidence, plan, cold, from_nothing));
-    line["warm"] = report_of(hb::bp::run(exec, graph, evidence, plan, warm, options));
-    line["largest_difference"] = largest_difference(hb::bp::marginals(exec, graph, cold), hb::bp::marginals(exec, graph, warm));
+    line["cold"] = report_of(hb::bp::run(exec, graph, evidence, plan_of_all, cold, from_nothing));
+    line["warm"] = report_of(hb::bp::run(exec, graph, evidence, plan_of_all, warm, options));
+    line["local"] = report_of(hb::bp::run(exec, graph, evidence, plan, local, options));
+    line["largest_difference"] = largest_difference(hb::bp::marginals(exec, graph, cold), hb::bp::marginals(exec, graph, local));
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
   }
@@ -61,6 +84,8 @@ int main(int argc, char** argv) {
   Arguments a;
   CLI::App app{"Times cold and warm runs on generated graphs, label after label; one JSON object a round"};
   app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',')->capture_default_str();
+  app.add_option("--models", a.models, "Files of models, in place of graphs")->delimiter(',')->check(CLI::ExistingFile);
+  app.add_option("--labels", a.labels, "Of models: an evidence set stored in them, or a text file")->needs("--models");
   app.add_option("--schedules", a.schedules, "Built-in schedules")->delimiter(',')->check(CLI::IsMember(hb::bp::strategy_names()))->capture_default_str();
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',')->capture_default_str();
   app.add_option("--rounds", a.rounds, "Labels, one more each round")->check(CLI::Range(1, 100000))->capture_default_str();
@@ -69,13 +94,13 @@ int main(int argc, char** argv) {
   app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  for (auto const& name : a.graphs) {
-    auto const generated = hb::generate(hb::options_like(name));
+  for (auto const& name : a.models.empty() ? a.graphs : a.models) {
+    auto const c = a.models.empty() ? generated_case(name, a.rounds) : model_case(name, a);
     for (auto const& schedule : a.schedules)
       for (auto const& backend : a.backends) {
-        json const line{{"case", "rounds"}, {"graph", name}, {"edges", generated.graph.num_edges()}, {"schedule", schedule}, {"backend", backend},
+        json const line{{"case", "rounds"}, {"graph", c.name}, {"edges", c.graph.num_edges()}, {"schedule", schedule}, {"backend", backend},
                         {"device", hb::backend::describe(backend)}, {"commit", a.commit}};
-        hb::backend::visit(backend, [&](auto const& exec) { run_rounds(exec, generated, schedule, line, a); });
+        hb::backend::visit(backend, [&](auto const& exec) { run_rounds(exec, c, schedule, line, a); });
       }
   }
 }

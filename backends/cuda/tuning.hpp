@@ -17,7 +17,9 @@ struct TuningOf<Kokkos::Cuda> {
                                 .stretch_batch = 2048,
                                 .sequential_below = 0,
                                 .record = true,
-                                .check_every = 10};
+                                .check_every = 10,
+                                .local_share = 0.1,
+                                .local_longest = 1024};
 };
 
 }  // namespace hornbill::backend

@@ -2,6 +2,8 @@
 /// Launch constants for CPU threads; see backends/openmp/notes.md.
 #pragma once
 
+#include <limits>
+
 #include <hornbill/backend/tuning.hpp>
 
 namespace hornbill::backend {
@@ -17,7 +19,9 @@ struct TuningOf<Kokkos::OpenMP> {
                                 .stretch_batch = 1024,
                                 .sequential_below = 16384,
                                 .record = false,
-                                .check_every = 1};
+                                .check_every = 1,
+                                .local_share = 1,
+                                .local_longest = std::numeric_limits<Index>::max()};
 };
 
 }  // namespace hornbill::backend

@@ -19,7 +19,9 @@ struct TuningOf<Kokkos::Serial> {
                                 .stretch_batch = std::numeric_limits<Offset>::max(),
                                 .sequential_below = std::numeric_limits<Offset>::max(),
                                 .record = false,
-                                .check_every = 1};
+                                .check_every = 1,
+                                .local_share = 1,
+                                .local_longest = std::numeric_limits<Index>::max()};
 };
 
 }  // namespace hornbill::backend

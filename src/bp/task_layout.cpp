@@ -226,6 +226,20 @@ void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& o
   });
 }
 
+bp::HostPlan lay_out_by_factor(HostFactorGraph const& graph, std::vector<Offset> edges) {
+  bp::HostPlan plan;
+  plan.mode = bp::Mode::sequential;
+  std::sort(edges.begin(), edges.end());
+  lay_out_sequence(graph, edges, plan);
+  auto const factor_of_edge = factors_of_edges(graph);
+  std::vector<Index> steps(graph.factor_type.size(), -1);
+  Index next = 0;
+  for (Offset e : edges)
+    if (Index& step = steps[factor_of_edge[e]]; step < 0) step = next++;
+  for (Offset e : edges_of_variables(graph).edges) plan.readers.push_back(steps[factor_of_edge[e]]);
+  return plan;
+}
+
 void lay_out_rows(HostFactorGraph const& graph, bp::HostPlan& plan) {
   auto const of = edges_of_variables(graph);
   std::vector<bp::Row> parts;

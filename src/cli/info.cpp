@@ -24,7 +24,7 @@ nlohmann::json describe(io::Model const& model) {
   }
   std::vector<std::int64_t> degree(graph.num_variables, 0);
   for (Index v : graph.factor_variables) ++degree[v];
-  auto const plan = bp::lay_out<Kokkos::DefaultExecutionSpace>(graph, bp::make_batches(graph, bp::Parall{}));
+  auto const plan = bp::lay_out<Kokkos::DefaultExecutionSpace>(graph, bp::make_batches(graph, bp::Parall{}), {.local_update = false});
   nlohmann::json json{{"variables", graph.num_variables},
                       {"factors", graph.num_factors()},
                       {"edges", graph.num_edges()},

@@ -75,7 +75,7 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   Result result;
   auto const begin = std::chrono::steady_clock::now();
   auto const batches = bp::make_batches(model.graph, strategy);
-  auto const host_plan = bp::lay_out<Exec>(model.graph, batches, {.sets = static_cast<Index>(observed.size())});
+  auto const host_plan = bp::lay_out<Exec>(model.graph, batches, {.sets = static_cast<Index>(observed.size()), .local_update = false});
   require_memory(a, model.graph, host_plan);
   auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);

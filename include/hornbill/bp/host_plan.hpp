@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <hornbill/bp/schedule.hpp>
@@ -44,6 +45,10 @@ struct HostPlan {
   std::vector<Row> medium_rows, large_rows;  ///< large rows begin with the parts of hubs
   Index num_part_sums = 0;                   ///< of State::part_sums; as many large rows are parts of hubs
   std::vector<Row> hubs;                     ///< whose first and count range over State::part_sums
+
+  /// A sequence of one step for each factor, for updates out of turn; none unless PlanOptions::local_update.
+  std::shared_ptr<HostPlan const> by_factor;
+  std::vector<Index> readers;  ///< of by_factor: [E], the step of the factor of each of FactorGraph::variable_edges, or -1
 };
 
 }  // namespace hornbill::bp

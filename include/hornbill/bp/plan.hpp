@@ -26,6 +26,9 @@ enum class Execution {
 struct PlanOptions {
   Execution execution = Execution::automatic;
   Index sets = 1;  ///< evidence sets that are run at once; the state takes so many times the memory
+  /// Be ready to update, where evidence has changed since a state's last run, what moves by it alone before iterations of all (see
+  /// run()). Of one evidence set.   \cost about 15 bytes an edge
+  bool local_update = true;
 };
 
 /// A schedule on the device. Arrays are those of HostPlan.
@@ -54,6 +57,8 @@ struct Plan {
   Array<SmallRow> small_rows;
   Array<Row> medium_rows, large_rows, hubs;
   Index num_part_sums = 0;
+  std::shared_ptr<Plan const> by_factor;
+  Array<Index> readers;
 };
 
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.

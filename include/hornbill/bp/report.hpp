@@ -32,6 +32,7 @@ struct Report {
   int iterations = 0;          ///< iterations run
   double residual = 0;         ///< largest change of any marginal in the last iteration (see run()); infinity if there was none
   Index contradiction = -1;    ///< a variable that is both surely true and surely false
+  double local_work = 0;       ///< messages computed and edges followed by local update, before the iterations   \units edges of the graph
   double elapsed_seconds = 0;  ///< of the run, without plan and copies
 };
 

@@ -2,6 +2,8 @@
 /// Messages and working memory of one run.
 #pragma once
 
+#include <cstddef>
+
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/bp/plan.hpp>
@@ -33,12 +35,14 @@ struct State {
   Kokkos::View<float*, MemorySpace> residuals;
   Kokkos::View<Index*, MemorySpace> residual_counts;           ///< by size of residual; RESIDUAL only
   Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
+  detail::LocalMarks<MemorySpace> local;                       ///< of the plan's steps by factor, where it has them
   bool cold = true;      ///< no run has ended in usable messages yet
   bool accelerated = false;  ///< since the last cold start
   int orders_run = 0;    ///< of SEQRND, since the last cold start
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
+  std::size_t changes = 0;   ///< Evidence::changes() that it knows of
   detail::Recording recordings[2];  ///< where the backend records iterations: plain and accelerated
 };
 

@@ -59,6 +59,7 @@ void Evidence<Value, MemorySpace>::set_terms(Index variable, std::vector<Term> c
     term = terms[s];
     changed_slots_.push_back(slot_of(variable, s));
   }
+  changed_variables_.push_back(variable);
   withdrawal_is_staged_ = withdrawal_is_staged_ || withdrawn;
 }
 
@@ -115,6 +116,8 @@ void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())), scatter);
   exec.fence("hornbill: changed evidence is temporary");
   changed_slots_.clear();
+  changes_.insert(changes_.end(), changed_variables_.begin(), changed_variables_.end());
+  changed_variables_.clear();
   withdrawals_ += std::exchange(withdrawal_is_staged_, false);
 }
 

@@ -49,6 +49,8 @@ class Evidence {
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> terms() const { return terms_; }
   /// Counts commits that withdrew or changed hard evidence: what followed from it with certainty no longer does.
   int withdrawals() const { return withdrawals_; }
+  /// The variables of all commits so far, commit after commit: what has changed for those who know of the first so many.
+  std::vector<Index> const& changes() const { return changes_; }
 
  private:
   using Term = detail::Accumulator<Value>;
@@ -61,7 +63,7 @@ class Evidence {
   Index num_variables_ = 0;
   std::vector<Index> cardinality_, state_offsets_;  // empty if all variables are binary
   std::vector<Term> host_;
-  std::vector<Index> observed_, changed_slots_;
+  std::vector<Index> observed_, changed_slots_, changed_variables_, changes_;
   Kokkos::View<Term*, MemorySpace> terms_;
   bool withdrawal_is_staged_ = false;
   int withdrawals_ = 0;

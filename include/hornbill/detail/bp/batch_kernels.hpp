@@ -3,27 +3,10 @@
 
 #include <type_traits>
 
-#include <hornbill/detail/bp/factor_kernels.hpp>
+#include <hornbill/detail/bp/step_update.hpp>
 #include <hornbill/detail/bp/variable_kernels.hpp>
 
 namespace hornbill::detail {
-
-/// The tasks of a plan, as kernels see them.
-template <class MemorySpace>
-struct Tasks {
-  template <class T>
-  using Array = Kokkos::View<T const*, MemorySpace>;
-  Array<bp::Chunk> chunks, parts;
-  Array<bp::Lane> lanes;
-  Array<bp::WideTask> wide;
-  Array<bp::TableTask> tables;
-  Array<Index> table_edges, edges;
-  Array<bp::BatchOffsets> offsets;
-
-  explicit Tasks(bp::Plan<MemorySpace> const& plan)
-      : chunks(plan.chunks), parts(plan.parts), lanes(plan.lanes), wide(plan.wide), tables(plan.tables), table_edges(plan.table_edges),
-        edges(plan.edges), offsets(plan.device_offsets) {}
-};
 
 /// A stretch of consecutive small batches, by one team, or one for each evidence set: between batches stands a team barrier
 /// instead of a launch.
@@ -155,28 +138,7 @@ struct RunSequence {
   template <class Set>
   KOKKOS_FUNCTION void run(Set const& f) const {
     if (f.stopped()) return;
-    for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) {
-      bp::Step const step = steps(i);
-      if (step.kind == bp::Step::Kind::chunk) {
-        update_chunk(f, step.task);
-      } else if (step.kind == bp::Step::Kind::wide) {
-        wide(f, tasks.wide(step.task));
-      } else {
-        auto const table = tasks.tables(step.task);
-        update_table<Write::commit>(f, table.factor, tasks.table_edges, table.first, table.last);
-      }
-    }
-  }
-  template <class Set>
-  KOKKOS_FUNCTION void update_chunk(Set const& f, Index i) const {
-    ChunkUpdate(f, tasks.chunks(i)).template put_messages<Write::commit>();
-  }
-  template <class Set>
-  KOKKOS_FUNCTION void wide(Set const& f, bp::WideTask const& task) const {
-    WideParts<Write::commit, Set> const factors{f, tasks.wide, tasks.parts, tasks.chunks};
-    for (Index part = task.first_part; part < task.last_part; ++part) factors.total_of_set(f, part);
-    update_wide<Write::commit>(OneThread{}, f, task);
-    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) update_chunk(f, chunk);
+    for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) update_step<Write::commit>(f, tasks, steps(i));
   }
 };
 

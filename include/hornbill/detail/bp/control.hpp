@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include <Kokkos_Core.hpp>
+
 #include <hornbill/bp/acceleration.hpp>
 #include <hornbill/types.hpp>
 
@@ -29,6 +31,18 @@ inline constexpr Index num_bins = 512;
 struct Selection {
   Index threshold = 0;      ///< lowest bin that is selected
   std::uint32_t round = 0;
+};
+
+/// Work of a local update so far.
+struct LocalWork {
+  Offset edges = 0;   ///< whose messages were computed, or which were followed from a variable
+  Index overrun = 0;  ///< more would move than is worth it
+};
+/// Which steps are to be updated, a bit each.
+template <class MemorySpace>
+struct LocalMarks {
+  Kokkos::View<std::uint32_t*, MemorySpace> marks, taken;  ///< from now on; in this round
+  Kokkos::View<LocalWork, MemorySpace> work;
 };
 
 /// What a recording of iterations depends on, beside the state that it belongs to.

@@ -44,11 +44,12 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
   else plan.edges = {};
   detail::lay_out_rows(graph, plan);
+  if (options.local_update && options.sets == 1) plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
   plan.selection = batches.selection;
   if (batches.reshuffled)
     plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled, sets = options.sets,
                          execution = plan.mode == Mode::sequential ? Execution::sequential : Execution::batched](int iteration) {
-      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution, sets});
+      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution, sets, false});
     };
   return plan;
 }
@@ -85,6 +86,8 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   copy(host.large_rows, plan.large_rows, "large_rows");
   copy(host.hubs, plan.hubs, "hubs");
   plan.num_part_sums = host.num_part_sums;
+  if (host.by_factor) plan.by_factor = std::make_shared<Plan<MemorySpace> const>(make_plan(exec, *host.by_factor));
+  copy(host.readers, plan.readers, "readers");
   return plan;
 }
 

@@ -35,14 +35,20 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
   make(state.beliefs, "beliefs", graph.num_slots());
-  make(state.pending, "pending", plan.mode == Mode::batched || plan.mode == Mode::selected ? graph.num_messages() : 0);
+  make(state.pending, "pending", plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? graph.num_messages() : 0);
   if (plan.mode == Mode::selected) {
     make(state.residuals, "residuals", graph.num_messages());
     make(state.residual_counts, "residual_counts", detail::num_bins);
     state.selection = Kokkos::View<detail::Selection, MemorySpace>(view_alloc(exec, "hornbill::bp::selection"));
   }
-  make(state.nodes, "nodes", plan.num_nodes);
+  make(state.nodes, "nodes", std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0));
   make(state.part_sums, "part_sums", plan.num_part_sums);
+  if (plan.by_factor) {
+    std::size_t const words = (plan.by_factor->sequence.extent(0) + 31) / 32;
+    make(state.local.marks, "marks", words);
+    make(state.local.taken, "taken", words);
+    state.local.work = Kokkos::View<detail::LocalWork, MemorySpace>(view_alloc(exec, "hornbill::bp::local_work"));
+  }
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   make(state.controls, "controls", 1);
@@ -69,14 +75,19 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
   int const window = Acceleration{}.window;
   std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages + sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
-  std::size_t const staged = plan.mode == Mode::batched ? sizeof(Value) * messages : plan.mode == Mode::selected ? (sizeof(Value) + sizeof(float)) * messages : 0;
+  std::size_t const staged = (plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? sizeof(Value) * messages : 0) +
+                             (plan.mode == Mode::selected ? sizeof(float) * messages : 0);
+  Index const nodes = std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0);
   std::size_t const state = sizeof(Value) * (messages + slots) + staged + extrapolation +
-                            sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * plan.num_nodes;
+                            sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
-  std::size_t const tasks = bytes(plan.chunks, plan.parts, plan.lanes, plan.wide, plan.tables, plan.table_edges, plan.edges, plan.offsets,
-                                  plan.sequence, plan.small_rows, plan.medium_rows, plan.large_rows, plan.hubs);
+  auto bytes_of = [&](HostPlan const& p) {
+    return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.offsets, p.sequence, p.small_rows, p.medium_rows,
+                 p.large_rows, p.hubs, p.readers);
+  };
+  std::size_t const tasks = bytes_of(plan), by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;
   std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
-  return structure + state * sets + plans + tables + 2 * sizeof(Value) * (sets > 1 ? detail::belief_blocks * sets : detail::most_belief_warps);
+  return structure + state * sets + plans + by_factor + tables + 2 * sizeof(Value) * (sets > 1 ? detail::belief_blocks * sets : detail::most_belief_warps);
 }
 
 }  // namespace hornbill::bp

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include <hornbill/detail/bp/batch_kernels.hpp>
 #include <hornbill/detail/bp/extrapolation_kernels.hpp>
 #include <hornbill/detail/bp/launcher.hpp>
+#include <hornbill/detail/bp/local_update.hpp>
 #include <hornbill/detail/bp/selection.hpp>
 #include <hornbill/detail/copy.hpp>
 
@@ -34,8 +36,13 @@ Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& grap
   return {{}, graph, evidence, s.messages, s.sums, s.beliefs, s.pending, s.nodes, s.part_sums, s.weights, s.table_sums, s.controls};
 }
 
+/// What a run is told of its evidence.
 template <class F>
-using EvidenceOf = Kokkos::View<Accumulator<typename F::Value> const*, typename F::MemorySpace>;
+struct Observed {
+  Kokkos::View<Accumulator<typename F::Value> const*, typename F::MemorySpace> terms;
+  int withdrawals = 0;
+  std::vector<Index> const* changes = nullptr;  // see Evidence::changes(); where they are known
+};
 
 inline void validate(bp::Options const& options) {
   auto const& a = options.acceleration;
@@ -155,19 +162,24 @@ Controls<F> look(ExecutionSpace const& exec, StateOf<F> const& state) {
   return controls;
 }
 
+/// Whether nothing was withdrawn from the evidence that the state's messages follow from, with certainty or without.
+template <class F>
+bool extends(Observed<F> const& evidence, StateOf<F> const& state) {
+  return state.withdrawals == evidence.withdrawals && state.evidence.data() == evidence.terms.data();
+}
+
 /// Prepares messages, sums and beliefs for a run.
 template <class ExecutionSpace, class F>
-void start(ExecutionSpace const& exec, F const& f, EvidenceOf<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state, bool warm, int withdrawals,
-           bp::Options const& options) {
+void start(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state, bool warm, bp::Options const& options) {
   using Value = typename F::Value;
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
     Kokkos::deep_copy(exec, state.messages, Value(0));
-  else if (state.withdrawals != withdrawals || state.evidence.data() != evidence.data())
+  else if (!extends(evidence, state))
     Kokkos::parallel_for("hornbill::bp::forget_certainty", Range<ExecutionSpace>(exec, 0, static_cast<Index>(state.messages.extent(0))),
                          ForgetCertainty<Value, typename F::MemorySpace>{state.messages});
-  state.withdrawals = withdrawals;
-  state.evidence = evidence;  // kept alive, so that no other evidence can have its address
+  state.withdrawals = evidence.withdrawals;
+  state.evidence = evidence.terms;  // kept alive, so that no other evidence can have its address
   if (!warm) {
     state.accelerated = false;
     state.orders_run = 0;
@@ -324,13 +336,29 @@ bp::Report report_of(Control<Value> const& now, bp::Options const& options, doub
   return report;
 }
 
+/// Local update of what the evidence has changed since the state's last run, where that is known and wanted; none where it is not.
+template <class ExecutionSpace, class F>
+std::optional<LocalWork> update_what_changed(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F> const& state,
+                                             bp::Options const& options) {
+  constexpr double share_of_tolerance = 0.1;
+  if constexpr (!F::many) {
+    if (!plan.by_factor || !evidence.changes || state.changes > evidence.changes->size() || options.tolerance == 0 || options.damping > 0 || options.max_iterations == 0) return {};
+    std::vector<Index> const changed(evidence.changes->begin() + static_cast<std::ptrdiff_t>(state.changes), evidence.changes->end());
+    return update_locally(exec, f, *plan.by_factor, state.local, changed, share_of_tolerance * options.tolerance);
+  }
+  return {};
+}
+
 /// Runs all evidence sets of the fields until each has stopped or a limit is met.
 template <class ExecutionSpace, class F>
-std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, EvidenceOf<F> const& evidence, int withdrawals, PlanOf<F> const& plan, StateOf<F>& state,
+std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state,
                                 bp::Options const& options) {
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  start(exec, f, evidence, plan, state, options.warm_start && !state.cold, withdrawals, options);
+  bool const warm = options.warm_start && !state.cold, extended = warm && extends(evidence, state);
+  start(exec, f, evidence, plan, state, warm, options);
+  auto const local = extended ? update_what_changed(exec, f, evidence, plan, state, options) : std::nullopt;
+  state.changes = evidence.changes ? evidence.changes->size() : 0;
   auto now = look<ExecutionSpace, F>(exec, state);
   auto running = [&] { return std::find_if(now.begin(), now.end(), [](auto const& c) { return !c.stopped; }); };
 
@@ -339,8 +367,12 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Evidence
   int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
   bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
   int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
+  if (local && !local->overrun && !now.front().stopped) {  // all at rest, as far as can be told without a look at all of it
+    runner.advance(1, 1);
+    now = look<ExecutionSpace, F>(exec, state);
+  }
   for (auto one = running(); one != now.end() && one->iterations < options.max_iterations && seconds() < options.time_limit; one = running()) {
-    if (one->iterations == limit) {
+    if (one->iterations >= limit) {
       runner.begin_acceleration(now);
       limit = options.max_iterations;
     }
@@ -354,6 +386,7 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Evidence
   }
   std::vector<bp::Report> reports;
   for (auto const& c : now) reports.push_back(report_of(c, options, seconds()));
+  if (local) reports.front().local_work = static_cast<double>(local->edges) / f.graph.num_edges();
   state.cold = std::any_of(reports.begin(), reports.end(), [](auto const& r) { return r.stop == bp::Stop::contradiction; });
   return reports;
 }
@@ -383,7 +416,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::run");
   detail::validate(options);
   detail::require_sets(1, plan, state);
-  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), evidence.terms(), evidence.withdrawals(), plan, state, options).front();
+  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), {evidence.terms(), evidence.withdrawals(), &evidence.changes()}, plan, state, options).front();
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
@@ -393,8 +426,8 @@ std::vector<Report> run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpa
   detail::validate(options);
   detail::require_sets(evidence.size(), plan, state);
   auto const fields = detail::fields_of(graph, evidence.terms(), state);
-  if (evidence.size() == 1) return detail::run_all(exec, fields, evidence.terms(), 0, plan, state, options);
-  return detail::run_all(exec, detail::ManyFields<Value, MemorySpace>{fields, graph, evidence.size()}, evidence.terms(), 0, plan, state, options);
+  if (evidence.size() == 1) return detail::run_all(exec, fields, {evidence.terms()}, plan, state, options);
+  return detail::run_all(exec, detail::ManyFields<Value, MemorySpace>{fields, graph, evidence.size()}, {evidence.terms()}, plan, state, options);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>

@@ -15,6 +15,9 @@ void lay_out_batches(HostFactorGraph const& graph, bp::Batches const& batches, b
 /// so a whole run reads its factor's inputs once.
 void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& order, bp::HostPlan& plan);
 
+/// A sequence of one step for each factor that has messages among the edges, and which of them read each variable.
+bp::HostPlan lay_out_by_factor(HostFactorGraph const& graph, std::vector<Offset> edges);
+
 /// Rows of incoming messages to sum, by length. Variables of other cardinality than two have a kernel of their own.
 void lay_out_rows(HostFactorGraph const& graph, bp::HostPlan& plan);
 

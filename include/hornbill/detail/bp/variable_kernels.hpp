@@ -194,6 +194,14 @@ struct BeliefOf {
     if (sum.plus > 0 && sum.minus > 0) f.report_contradiction(v);
     return set(v, probability(log_odds(sum)));
   }
+  /// Only where it has changed by more than a threshold, all of several states; returns whether it has.
+  KOKKOS_FUNCTION bool update_beyond(Index v, float threshold) const {
+    if (!f.is_binary(v)) return update_states(v) > threshold;
+    Value const belief = probability(log_odds(f.sums(v)));
+    bool const moved = Kokkos::abs(belief - f.beliefs(v)) > threshold;
+    if (moved) f.beliefs(v) = belief;
+    return moved;
+  }
 
  private:
   static KOKKOS_FUNCTION Value probability(Value l) {

@@ -1,0 +1,61 @@
+// All messages of one step, by one thread.
+#pragma once
+
+#include <hornbill/detail/bp/factor_kernels.hpp>
+
+namespace hornbill::detail {
+
+/// The tasks of a plan, as kernels see them.
+template <class MemorySpace>
+struct Tasks {
+  template <class T>
+  using Array = Kokkos::View<T const*, MemorySpace>;
+  Array<bp::Chunk> chunks, parts;
+  Array<bp::Lane> lanes;
+  Array<bp::WideTask> wide;
+  Array<bp::TableTask> tables;
+  Array<Index> table_edges, edges;
+  Array<bp::BatchOffsets> offsets;
+
+  explicit Tasks(bp::Plan<MemorySpace> const& plan)
+      : chunks(plan.chunks), parts(plan.parts), lanes(plan.lanes), wide(plan.wide), tables(plan.tables), table_edges(plan.table_edges),
+        edges(plan.edges), offsets(plan.device_offsets) {}
+};
+
+template <Write write, class F>
+KOKKOS_FUNCTION void update_wide_step(F const& f, Tasks<typename F::MemorySpace> const& tasks, bp::WideTask const& task) {
+  WideParts<write, F> const factors{f, tasks.wide, tasks.parts, tasks.chunks};
+  for (Index part = task.first_part; part < task.last_part; ++part) factors.total_of_set(f, part);
+  update_wide<write>(OneThread{}, f, task);
+  for (Index i = task.first_chunk; i < task.last_chunk; ++i) ChunkUpdate(f, tasks.chunks(i)).template put_messages<write>();
+}
+
+template <Write write, class F>
+KOKKOS_FUNCTION void update_step(F const& f, Tasks<typename F::MemorySpace> const& tasks, bp::Step const& step) {
+  using Kind = bp::Step::Kind;
+  if (step.kind == Kind::chunk) return ChunkUpdate(f, tasks.chunks(step.task)).template put_messages<write>();
+  if (step.kind == Kind::wide) return update_wide_step<write>(f, tasks, tasks.wide(step.task));
+  bp::TableTask const table = tasks.tables(step.task);
+  update_table<write>(f, table.factor, tasks.table_edges, table.first, table.last);
+}
+
+/// Calls function(edge) for each message of a step.
+template <class MemorySpace, class Function>
+KOKKOS_FUNCTION void for_each_edge(Tasks<MemorySpace> const& tasks, bp::Step const& step, Function const& function) {
+  using Kind = bp::Step::Kind;
+  auto of_chunk = [&](bp::Chunk const& chunk) {
+    for (Index i = 0; i < chunk.count; ++i)
+      if (chunk.wanted >> i & 1u) function(chunk.first_edge + i);
+  };
+  if (step.kind == Kind::chunk) return of_chunk(tasks.chunks(step.task));
+  if (step.kind == Kind::wide) {
+    bp::WideTask const task = tasks.wide(step.task);
+    if (task.head_wanted) function(task.first_edge);
+    for (Index i = task.first_chunk; i < task.last_chunk; ++i) of_chunk(tasks.chunks(i));
+    return;
+  }
+  bp::TableTask const table = tasks.tables(step.task);
+  for (Index i = table.first; i < table.last; ++i) function(tasks.table_edges(i));
+}
+
+}  // namespace hornbill::detail
