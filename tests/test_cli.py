@@ -85,7 +85,7 @@ class CommandLine(unittest.TestCase):
         run("schedule", "g.h5", "--schedule", "topo", "--store", "mine", "--store-order", "topo_order", "-o", "s.h5")
         backends = run("lbp", "--help")[0]
         for backend in [b for b in ("serial", "openmp", "cuda") if b in backends]:
-            for schedule in ("parall", "seqfix", "topo", "chromatic", "seqrnd", "residual", "residual_random", "mine", "topo_order"):
+            for schedule in ("parall", "seqfix", "topo", "chromatic", "seqrnd", "seqmax", "residual", "residual_random", "mine", "topo_order"):
                 for precision, places in (("double", 6), ("float", 3)):
                     out = json.loads(run("lbp", "s.h5", "--schedule", schedule, "--backend", backend, "--precision", precision,
                                          "--tolerance", 1e-8 if precision == "double" else 1e-5, "--json", "--top", "alarms", "--count", 30)[0])

@@ -1,5 +1,8 @@
 #include <reference/reference.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 namespace hornbill::reference {
 namespace {
 
@@ -110,6 +113,27 @@ void BeliefPropagation::run_parall(int iterations) {
 void BeliefPropagation::run_sequence(std::vector<Offset> const& order, int iterations) {
   for (int t = 0; t < iterations; ++t)
     for (Offset e : order) f2v_[e] = factor_to_variable(e);
+}
+
+void BeliefPropagation::run_largest_first(Offset updates) {
+  auto next = f2v_;
+  std::vector<float> change(f2v_.size());
+  auto compute = [&](Offset e) {
+    next[e] = factor_to_variable(e);
+    change[e] = static_cast<float>(std::abs(next[e].back() - f2v_[e].back()));  // of binary variables
+  };
+  for (std::size_t e = 0; e < f2v_.size(); ++e) compute(static_cast<Offset>(e));
+  for (Offset i = 0; i < updates; ++i) {
+    Offset const edge = std::max_element(change.begin(), change.end()) - change.begin();
+    f2v_[edge] = next[edge];
+    change[edge] = 0;
+    Index const v = graph_.factor_variables[edge];
+    for (Offset k = variable_edges_.offsets[v]; k < variable_edges_.offsets[v + 1]; ++k) {
+      Offset const read = variable_edges_.edges[k];
+      Index const a = factor_of_edge_[read];
+      for (Offset e = graph_.factor_offsets[a]; read != edge && e < graph_.factor_offsets[a + 1]; ++e) compute(e);
+    }
+  }
 }
 
 std::vector<Distribution> BeliefPropagation::marginals() const {

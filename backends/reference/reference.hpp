@@ -27,6 +27,8 @@ class BeliefPropagation {
   void run_parall(int iterations);
   /// Edge by edge in the given order, each reading every value written before it, `iterations` times.
   void run_sequence(std::vector<Offset> const& order, int iterations);
+  /// One message at a time, the first of those that would change most, `updates` times; each must change something.
+  void run_largest_first(Offset updates);
 
   /// \shape [V]
   std::vector<Distribution> marginals() const;

@@ -115,7 +115,8 @@ void require_order_respected(StoredSchedule const& schedule, HostFactorGraph con
 }
 
 std::pair<std::string_view, Strategy> const built_in[] = {{"parall", Parall{}}, {"seqfix", SeqFix{}}, {"topo", Topo{}}, {"chromatic", Chromatic{}},
-                                                             {"seqrnd", SeqRnd{}}, {"residual", Residual{}}, {"residual_random", Residual{.share = 0.5, .randomised = true}}};
+                                                             {"seqrnd", SeqRnd{}}, {"seqmax", SeqMax{}},
+                                                             {"residual", Residual{}}, {"residual_random", Residual{.share = 0.5, .randomised = true}}};
 
 }  // namespace
 
@@ -149,6 +150,7 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
                  batches.reshuffled = random;
                  return batches;
                },
+               [&](SeqMax) { return one_batch(graph, Updates::largest_first); },
                [&](Residual const& residual) {
                  if (!(std::isgreater(residual.share, 0) && std::islessequal(residual.share, 1))) throw InputError(fmt::format("the share of RESIDUAL is {}; it must be in (0, 1]", residual.share));
                  auto batches = one_batch(graph, Updates::selected);

@@ -191,6 +191,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
       "parall updates everything at once: more iterations, each the cheapest, above all on a GPU;\n"
       "chromatic needs fewer iterations than parall and few large batches: made for a GPU;\n"
       "seqrnd is seqfix with the factors in a fresh random order each iteration;\n"
+      "seqmax updates one message at a time, always that which would change most: libDAI's SEQMAX, by one thread;\n"
       "residual and residual_random compute all messages and let some take their place: those of largest residual, or any.\n"
       "\n"
       "With labels plain propagation often swings for ever. --damping auto, the default, then damps it and extrapolates from the\n"

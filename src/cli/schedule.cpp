@@ -34,7 +34,7 @@ void require_usable_name(std::string const& name) {
 }
 
 void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
-  if (batches.updates == bp::Updates::selected || batches.reshuffled)
+  if (batches.updates == bp::Updates::selected || batches.updates == bp::Updates::largest_first || batches.reshuffled)
     throw InputError(fmt::format("'{}' is chosen anew in each iteration, so there are no batches to store", a.schedule));
   if (!a.store.empty()) {
     model.schedules[a.store] = {bp::ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};

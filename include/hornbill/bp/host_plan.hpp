@@ -15,6 +15,7 @@ namespace hornbill::bp {
 enum class Mode {
   simultaneous,  ///< all messages at once, then all sums anew
   selected,      ///< the same, but only some take their place
+  largest_first, ///< update after update, always of the message with the largest residual, by one thread
   batched,       ///< batch after batch: new messages are staged, then committed
   sequential     ///< update after update, by one thread, or one warp where lanes are used
 };

@@ -64,7 +64,7 @@ struct Plan {
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///
 /// For SEQRND it keeps a copy of the graph, to lay out later orders.
-/// \throws InputError if sequential execution is asked of a schedule without an order, or RESIDUAL of several evidence sets
+/// \throws InputError if sequential execution is asked of a schedule without an order, or RESIDUAL or SEQMAX of several evidence sets
 /// \throws CapacityError if there are more than 2^31 - 1 tasks
 template <class ExecutionSpace>
 HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptions const& options = {});

@@ -51,6 +51,11 @@ struct Chromatic {};
 struct SeqRnd {
   std::uint64_t seed = 1;
 };
+/// One message at a time, always that whose probability would change most (libDAI: updates=SEQMAX). As many updates as there are
+/// messages are an iteration; each computes the messages anew that read it, so an iteration costs many of SEQFIX's, and one
+/// thread runs it. For comparison.
+/// Source: Elidan et al. 2006
+struct SeqMax {};
 /// Residual belief propagation, in parallel: each round computes all messages, and a share of them takes its place. Those that
 /// would change their variable's probability most; or, randomised, each by itself with that probability.
 /// Source: Elidan et al. 2006; in parallel, Van der Merwe et al. 2019
@@ -63,7 +68,7 @@ struct Residual {
 struct Custom {
   StoredSchedule schedule;
 };
-using Strategy = std::variant<Parall, SeqFix, Topo, Chromatic, SeqRnd, Residual, Custom>;
+using Strategy = std::variant<Parall, SeqFix, Topo, Chromatic, SeqRnd, SeqMax, Residual, Custom>;
 
 /// The strategy of a name, which is its own in lower case (`seqfix` is in file order); none for other names.
 std::optional<Strategy> strategy_named(std::string_view name);
@@ -74,7 +79,8 @@ std::vector<std::string_view> strategy_names();
 enum class Updates {
   in_turn,       ///< they take their places before the next batch is computed
   simultaneous,  ///< there is but one batch
-  selected       ///< there is but one batch, and some of it takes its place
+  selected,      ///< there is but one batch, and some of it takes its place
+  largest_first  ///< the same, and one message at a time takes its place
 };
 
 /// A schedule made ready to run: batches of edges.

@@ -36,6 +36,7 @@ struct State {
   Kokkos::View<Index*, MemorySpace> residual_counts;           ///< by size of residual; RESIDUAL only
   Kokkos::View<detail::Selection, MemorySpace> selection;      ///< RESIDUAL only
   detail::LocalMarks<MemorySpace> local;                       ///< of the plan's steps by factor, where it has them
+  Kokkos::View<float*, MemorySpace> priorities;                ///< a tree over the edges; SEQMAX only
   bool cold = true;      ///< no run has ended in usable messages yet
   bool accelerated = false;  ///< since the last cold start
   int orders_run = 0;    ///< of SEQRND, since the last cold start

@@ -20,7 +20,12 @@ inline bp::Mode choose_mode(bp::Batches const& batches, bp::Execution execution,
       throw InputError("sequential execution needs a schedule that is a total order");
     return Mode::sequential;
   }
-  if (batches.updates != bp::Updates::in_turn) return batches.updates == bp::Updates::selected ? Mode::selected : Mode::simultaneous;
+  switch (batches.updates) {
+    case bp::Updates::in_turn: break;
+    case bp::Updates::simultaneous: return Mode::simultaneous;
+    case bp::Updates::selected: return Mode::selected;
+    case bp::Updates::largest_first: return Mode::largest_first;
+  }
   bool const in_sequence = execution == bp::Execution::automatic && !batches.order.empty() && statistics.median < sequential_below;
   return in_sequence ? Mode::sequential : Mode::batched;
 }
@@ -38,13 +43,14 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   plan.mode = detail::choose_mode(batches, options.execution, plan.statistics, tuning.sequential_below);
   plan.sets = options.sets;
   if (options.sets < 1) throw InputError("a plan is for at least one evidence set");
-  if (options.sets > 1 && plan.mode == Mode::selected) throw InputError("RESIDUAL selects messages of one evidence set; several at once need another schedule");
+  bool const chooses = plan.mode == Mode::selected || plan.mode == Mode::largest_first;
+  if (options.sets > 1 && chooses) throw InputError("RESIDUAL and SEQMAX choose among the messages of one evidence set; several at once need another schedule");
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
-  else detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
+  else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
   else plan.edges = {};
   detail::lay_out_rows(graph, plan);
-  if (options.local_update && options.sets == 1) plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
+  if ((options.local_update && options.sets == 1) || plan.mode == Mode::largest_first) plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
   plan.selection = batches.selection;
   if (batches.reshuffled)
     plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled, sets = options.sets,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -16,6 +17,8 @@ namespace hornbill::detail {
 inline constexpr std::size_t most_belief_warps = 4096;
 /// Threads that form beliefs of one of several evidence sets.
 inline constexpr std::size_t belief_blocks = 1024;
+/// Entries of a tree over so many edges.
+inline std::size_t priorities_of(std::size_t edges) { return 2 * std::bit_ceil(edges); }
 
 }  // namespace hornbill::detail
 
@@ -41,6 +44,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
     make(state.residual_counts, "residual_counts", detail::num_bins);
     state.selection = Kokkos::View<detail::Selection, MemorySpace>(view_alloc(exec, "hornbill::bp::selection"));
   }
+  if (plan.mode == Mode::largest_first) make(state.priorities, "priorities", detail::priorities_of(graph.num_edges()));
   make(state.nodes, "nodes", std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0));
   make(state.part_sums, "part_sums", plan.num_part_sums);
   if (plan.by_factor) {
@@ -76,7 +80,8 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   int const window = Acceleration{}.window;
   std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages + sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
   std::size_t const staged = (plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? sizeof(Value) * messages : 0) +
-                             (plan.mode == Mode::selected ? sizeof(float) * messages : 0);
+                             (plan.mode == Mode::selected ? sizeof(float) * messages : 0) +
+                             (plan.mode == Mode::largest_first ? sizeof(float) * detail::priorities_of(edges) : 0);
   Index const nodes = std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0);
   std::size_t const state = sizeof(Value) * (messages + slots) + staged + extrapolation +
                             sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * nodes;

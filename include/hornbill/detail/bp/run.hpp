@@ -16,6 +16,7 @@
 #include <hornbill/bp/run.hpp>
 #include <hornbill/detail/bp/batch_kernels.hpp>
 #include <hornbill/detail/bp/extrapolation_kernels.hpp>
+#include <hornbill/detail/bp/largest_first.hpp>
 #include <hornbill/detail/bp/launcher.hpp>
 #include <hornbill/detail/bp/local_update.hpp>
 #include <hornbill/detail/bp/selection.hpp>
@@ -210,6 +211,9 @@ void iterate(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> c
         form_sums(launcher, f, plan);
       }
       break;
+    case Mode::largest_first:
+      if constexpr (!F::many) run_largest_first(launcher, f, *plan.by_factor, state.priorities);
+      break;
     case Mode::batched: run_batches(launcher, f, plan); break;
     case Mode::sequential: run_sequence(launcher, f, plan); break;
   }
@@ -228,7 +232,7 @@ void iterate_and_judge(Launcher& launcher, F const& f, PlanOf<F> const& plan, St
 
 template <class MemorySpace>
 double first_damping(bp::Plan<MemorySpace> const& plan, bp::Acceleration const& a) {
-  return plan.mode == bp::Mode::batched || plan.mode == bp::Mode::sequential ? a.damping : a.simultaneous_damping;
+  return plan.mode == bp::Mode::simultaneous || plan.mode == bp::Mode::selected ? a.simultaneous_damping : a.damping;
 }
 
 /// The same within a cycle of acceleration, from iteration `position` of it on.
