@@ -36,7 +36,7 @@ struct PriorityTree {
 template <class F>
 struct RunLargestFirst {
   using MemorySpace = typename F::MemorySpace;
-  F f;
+  F f, undamped;             // with what messages take their places, and with what they are computed
   Tasks<MemorySpace> tasks;  // of steps by factor
   Kokkos::View<bp::Step const*, MemorySpace> steps;
   Kokkos::View<Index const*, MemorySpace> readers;
@@ -51,7 +51,7 @@ struct RunLargestFirst {
  private:
   /// The messages of a step, which wait.
   KOKKOS_FUNCTION void compute(Index step) const {
-    update_step<Write::stage>(undamped(f), tasks, steps(step));
+    update_step<Write::stage>(undamped, tasks, steps(step));
     for_each_edge(tasks, steps(step), [&](Index edge) { priorities.set(edge, priority(edge)); });
   }
   /// The change of a message's probability; that of near certainty rounds to nothing, and comes last.
@@ -82,7 +82,7 @@ void run_largest_first(Launcher& launcher, F const& f, bp::Plan<typename F::Memo
                        Kokkos::View<float*, typename F::MemorySpace> const& priorities) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   launcher.parallel_for("hornbill::bp::run_largest_first", Range<ExecutionSpace>(launcher.exec, 0, 1),
-                        RunLargestFirst<F>{f, Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}});
+                        RunLargestFirst<F>{f, undamped(f), Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}});
 }
 
 }  // namespace hornbill::detail
