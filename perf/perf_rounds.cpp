@@ -1,6 +1,7 @@
 // Rounds of labelling: one more label, then a cold run beside warm ones, with local update and without; one JSON object a round.
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Arguments {
   std::vector<std::string> graphs{"weblech"}, models, schedules{"seqfix"}, backends{hb::backend::names().back()};
   int rounds = 10, limit = 10000;
   double tolerance = 1e-6;
+  bool draw = false;
   std::string labels, commit = HORNBILL_COMMIT;
 };
 
@@ -65,14 +67,20 @@ void run_rounds(Exec const& exec, Case const& c, std::string const& schedule, js
   from_nothing.warm_start = false;
   hb::bp::run(exec, graph, evidence, plan, local, options);
   hb::bp::run(exec, graph, evidence, plan_of_all, warm, options);
+  auto p_true = hb::bp::marginals(exec, graph, warm);
+  std::mt19937 random(1);
   for (std::size_t round = 0; round < c.labels.size(); ++round) {
-    evidence.observe(c.labels[round]);
+    auto label = c.labels[round];
+    if (a.draw) label = hb::Observation::hard(label.variable, random() < p_true[label.variable] * 0x1p32);
+    evidence.observe(label);
     evidence.commit(exec);
     line["round"] = round + 1;
     line["cold"] = report_of(hb::bp::run(exec, graph, evidence, plan_of_all, cold, from_nothing));
     line["warm"] = report_of(hb::bp::run(exec, graph, evidence, plan_of_all, warm, options));
     line["local"] = report_of(hb::bp::run(exec, graph, evidence, plan, local, options));
-    line["largest_difference"] = largest_difference(hb::bp::marginals(exec, graph, cold), hb::bp::marginals(exec, graph, local));
+    p_true = hb::bp::marginals(exec, graph, cold);
+    line["label"] = label.value;
+    line["largest_difference"] = largest_difference(p_true, hb::bp::marginals(exec, graph, local));
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
   }
@@ -86,6 +94,7 @@ int main(int argc, char** argv) {
   app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',')->capture_default_str();
   app.add_option("--models", a.models, "Files of models, in place of graphs")->delimiter(',')->check(CLI::ExistingFile);
   app.add_option("--labels", a.labels, "Of models: an evidence set stored in them, or a text file")->needs("--models");
+  app.add_flag("--draw", a.draw, "Draw the labels' values from the marginals of the round before, in place of their own");
   app.add_option("--schedules", a.schedules, "Built-in schedules")->delimiter(',')->check(CLI::IsMember(hb::bp::strategy_names()))->capture_default_str();
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',')->capture_default_str();
   app.add_option("--rounds", a.rounds, "Labels, one more each round")->check(CLI::Range(1, 100000))->capture_default_str();

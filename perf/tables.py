@@ -5,6 +5,7 @@
     perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph, for README
     perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph, for README
     perf/tables.py --sets perf/results/BP_FILE.jsonl ...         perf_bp's with --sets, one row a graph and schedule
+    perf/tables.py --threads perf/results/BP_FILE.jsonl ...      perf_bp's with one number of CPU threads after another
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
 """
@@ -119,21 +120,38 @@ def sets(files):
     print_table(["graph", "schedule", "device", "precision", *(f"{n} set{'s' if n > 1 else ''}" + (" (times one)" if n > 1 else "") for n in counts)], rows)
 
 
+def threads(files):
+    """Times of an iteration by CPU threads, and by how much each number of them is faster than the fewest."""
+    times = {}
+    for line in read_lines(files):
+        if "error" not in line:
+            count = int(line["device"].split()[0])
+            times.setdefault((line["graph"], f"{line['edges']:,}", line["schedule"], line["precision"]), {})[count] = line["median_iteration_seconds"]
+    counts = sorted({count for by_count in times.values() for count in by_count})
+    rows = []
+    for key, by_count in times.items():
+        fewest = by_count[min(by_count)]
+        rows.append([*key, *(seconds(by_count[n]) + (f" ({fewest / by_count[n]:.3g})" if n > min(by_count) else "") if n in by_count else "" for n in counts)])
+    print_table(["graph", "edges", "schedule", "precision", *(f"{n} thread{'s' if n > 1 else ''}" for n in counts)], rows)
+
+
 def rounds(files):
-    """Cold runs beside warm ones: medians over rounds."""
+    """Cold runs beside warm ones, without local update and with it: medians over rounds."""
     runs = {}
     for line in read_lines(files):
         runs.setdefault((line["graph"], line["schedule"], line["device"]), []).append(line)
     rows = []
     for key, lines in runs.items():
         cells = []
-        for start in ("cold", "warm"):
+        for start in ("cold", "warm", "local"):
             good = [line[start] for line in lines if line[start]["stop"] == "converged"]
             cells += [f"{len(good)} of {len(lines)}"] + ([f"{statistics.median(run['iterations'] for run in good):.0f}", seconds(statistics.median(run["seconds"] for run in good))] if good else ["", ""])
-        both = [line for line in lines if line["cold"]["stop"] == line["warm"]["stop"] == "converged"]
-        ratio = f"{statistics.median(line['warm']['seconds'] / line['cold']['seconds'] for line in both):.2f}" if both else ""
-        rows.append([*key, *cells, ratio, f"{max(line['largest_difference'] for line in both):.0e}" if both else ""])
-    print_table(["graph", "schedule", "device", "cold: converged", "iterations", "time", "warm: converged", "iterations", "time", "warm / cold", "largest difference"], rows)
+        all_good = [line for line in lines if all(line[start]["stop"] == "converged" for start in ("cold", "warm", "local"))]
+        ratios = [f"{statistics.median(line[start]['seconds'] / line['cold']['seconds'] for line in all_good):.2g}" if all_good else "" for start in ("warm", "local")]
+        rows.append([*key, *cells, *ratios, sum(line["largest_difference"] < 1e-3 for line in all_good)])
+    columns = ["converged", "iterations", "time"]
+    print_table(["graph", "schedule", "device", *(f"{start}: {column}" for start in ("cold", "warm", "local") for column in columns), "warm / cold", "local / cold",
+                 "rounds with the cold run's marginals to 0.001"], rows)
 
 
 def convergence(files):
@@ -168,6 +186,8 @@ def main():
         return sets(sys.argv[2:])
     if sys.argv[1:2] == ["--rounds"]:
         return rounds(sys.argv[2:])
+    if sys.argv[1:2] == ["--threads"]:
+        return threads(sys.argv[2:])
     if sys.argv[1:2] == ["--iterations"]:
         return iterations(sys.argv[2:])
     for file in sys.argv[1:]:
