@@ -1,5 +1,6 @@
 // Time of loopy belief propagation by graph, schedule, backend and precision; one JSON object a line.
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -100,6 +101,13 @@ hb::HostFactorGraph make_hub(hb::Index n) {
   return std::move(builder).build();
 }
 
+hb::HostFactorGraph graph_named(std::string const& name) {
+  if (name == "hub") return make_hub(100000);
+  if (!std::isdigit(static_cast<unsigned char>(name[0]))) return hb::generate(hb::options_like(name)).graph;
+  auto const edges = std::stoll(name);
+  return hb::generate({.num_variables = static_cast<hb::Index>(edges / 3.6), .num_edges = edges}).graph;
+}
+
 struct Combination {
   std::string backend, precision;
   hb::Index sets;
@@ -115,7 +123,7 @@ std::vector<Combination> combinations(Arguments const& a) {
 void measure_graph(std::string const& name, Arguments const& a) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
   hb::io::Model model;
-  model.graph = name == "hub" ? make_hub(100000) : hb::generate(hb::options_like(name)).graph;
+  model.graph = graph_named(name);
   hb::io::write_model(model, file);
   double const load_seconds = seconds_of([&] { model = hb::io::read_model(file); });
   std::filesystem::remove(file);
@@ -162,7 +170,7 @@ int main(int argc, char** argv) {
   Arguments a;
   a.backends.push_back(hb::backend::names().back());
   CLI::App app{"Times belief propagation on generated graphs; one JSON object a line"};
-  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper, or hub: 10^5 neighbours of a variable and of a factor")->delimiter(',');
+  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper; hub: 10^5 neighbours of a variable and of a factor; or a number of edges")->delimiter(',');
   app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');

@@ -104,6 +104,17 @@ class CommandLine(unittest.TestCase):
                 self.assertAlmostEqual(p, marginals[0][variable], places=4)
         run("lbp", "g.h5", "--evidence", "labels10", "--damping", 0, "--iterations", 2000, code=4)  # as libDAI iterates, it does not
 
+    def test_default_schedule_follows_threads(self):
+        if "openmp" not in run("lbp", "--help")[0]:
+            self.skipTest("no OpenMP backend")
+        for threads, schedule in ((1, "seqfix"), (4, "chromatic")):
+            os.environ["OMP_NUM_THREADS"] = str(threads)
+            try:
+                out = json.loads(run("lbp", "g.h5", "--backend", "openmp", "--json")[0])
+            finally:
+                del os.environ["OMP_NUM_THREADS"]
+            self.assertEqual(out["schedule"], schedule)
+
     def test_parameters_of_schedules(self):
         few = json.loads(run("lbp", "g.h5", "--schedule", "residual", "--share", 0.02, "--json")[0])["iterations"]
         many = json.loads(run("lbp", "g.h5", "--schedule", "residual", "--share", 0.9, "--json")[0])["iterations"]

@@ -18,6 +18,7 @@ struct TuningOf<Kokkos::Cuda> {
                                 .sequential_below = 0,
                                 .record = true,
                                 .check_every = 10,
+                                .chromatic_from = 0,
                                 .local_share = 0.1,
                                 .local_longest = 1024};
 };

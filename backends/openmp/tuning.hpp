@@ -20,6 +20,7 @@ struct TuningOf<Kokkos::OpenMP> {
                                 .sequential_below = 16384,
                                 .record = false,
                                 .check_every = 1,
+                                .chromatic_from = 4,
                                 .local_share = 1,
                                 .local_longest = std::numeric_limits<Index>::max()};
 };

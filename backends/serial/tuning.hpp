@@ -20,6 +20,7 @@ struct TuningOf<Kokkos::Serial> {
                                 .sequential_below = std::numeric_limits<Offset>::max(),
                                 .record = false,
                                 .check_every = 1,
+                                .chromatic_from = std::numeric_limits<int>::max(),
                                 .local_share = 1,
                                 .local_longest = std::numeric_limits<Index>::max()};
 };

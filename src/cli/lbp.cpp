@@ -140,15 +140,15 @@ int run_lbp(LbpArguments& a) {
     a.options.damping = std::stod(a.damping);
     a.options.acceleration.after = -1;
   }
-  if (a.schedule == "auto") a.schedule = a.backend == "cuda" ? "chromatic" : "seqfix";
   auto model = io::read_model(a.file);
   auto const observed = gather_evidence(a, model);
-  auto const strategy = with_parameters(a, find_strategy(a.schedule, model, a.file));
   if (!a.start.empty() && !model.messages.contains(a.start))
     throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; --store-messages stores them", a.start));
   auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a, model);
 
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [](auto const& exec) { return bp::suitable_schedule(exec); });
+  auto const strategy = with_parameters(a, find_strategy(a.schedule, model, a.file));
   Result const result = backend::visit(a.backend, [&](auto const& exec) {
     return a.precision == "float" ? solve<float>(exec, a, model, strategy, observed) : solve<double>(exec, a, model, strategy, observed);
   });
@@ -166,7 +166,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("lbp", "Marginals by loopy belief propagation");
   auto a = std::make_shared<LbpArguments>();
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
-  command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
+  command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)");
   command->add_option("--seed", a->seed, "seqrnd, residual_random: of the random numbers (default 1)");
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
@@ -189,7 +189,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
       "Schedules: seqfix updates in file order, each update reading all before it: libDAI's SEQFIX, message for message;\n"
       "topo follows the derivations and back, and needs the fewest iterations where they have few cycles;\n"
       "parall updates everything at once: more iterations, each the cheapest, above all on a GPU;\n"
-      "chromatic needs fewer iterations than parall and few large batches: made for a GPU;\n"
+      "chromatic needs fewer iterations than parall and few large batches: made for a GPU or many CPU threads;\n"
       "seqrnd is seqfix with the factors in a fresh random order each iteration;\n"
       "seqmax updates one message at a time, always that which would change most: libDAI's SEQMAX, by one thread;\n"
       "residual and residual_random compute all messages and let some take their place: those of largest residual, or any.\n"

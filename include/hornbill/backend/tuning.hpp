@@ -18,6 +18,7 @@ struct Tuning {
   Offset sequential_below;  ///< total orders whose median batch has fewer edges are run in sequence; 0 = never
   bool record;              ///< iterations are recorded into a graph, where launches are dear
   int check_every;          ///< iterations between judgements of the residual
+  int chromatic_from;       ///< threads from which on CHROMATIC is faster to convergence than SEQFIX
   double local_share;       ///< work that a local update may spend, as a share of the graph's edges, before iterations take over
   Index local_longest;      ///< variable or factor, in edges, that one thread of it takes on
 };

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -61,6 +62,12 @@ struct Plan {
   std::shared_ptr<Plan const> by_factor;
   Array<Index> readers;
 };
+
+/// The built-in schedule that suits an execution space: `chromatic` on GPUs and many CPU threads, `seqfix` on few.
+template <class ExecutionSpace>
+std::string_view suitable_schedule(ExecutionSpace const& exec) {
+  return exec.concurrency() >= backend::TuningOf<ExecutionSpace>::value.chromatic_from ? "chromatic" : "seqfix";
+}
 
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///

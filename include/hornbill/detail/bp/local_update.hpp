@@ -1,8 +1,11 @@
 // Local update: after a change of evidence, what has moved decides which factors are updated, and no others.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <hornbill/detail/bp/selection.hpp>
 #include <hornbill/detail/bp/step_update.hpp>
