@@ -3,6 +3,7 @@
 
     perf/convergence.py build/openmp/hornbill > perf/results/NAME.jsonl
     perf/convergence.py build/openmp/hornbill --clauses ../shared/data/clauses     minigzip, with the distance to exact marginals
+    perf/convergence.py build/openmp/hornbill --clauses ../shared/data/clauses --write .    its model and alarms, for perf_rounds
 
 `perf/tables.py --convergence FILE` makes tables of them.
 """
@@ -10,6 +11,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -78,6 +80,15 @@ def read_marginals(path):
     return [float(p) for p in words[4::3]]  # MAR, count, then `2 P(0) P(1)` a variable
 
 
+def write_alarms(folder, data, tuples):
+    """The alarms in random order, as evidence that all are true; perf_rounds --draw asks for the variables alone."""
+    with open(os.path.join(data, "minigzip.alarms.txt")) as text:
+        alarms = sorted(tuples[name] for name in (line.split()[1] for line in text) if name in tuples)
+    random.Random(1).shuffle(alarms)
+    with open(os.path.join(folder, "minigzip.alarms"), "w") as out:
+        out.writelines(f"{v} 1\n" for v in alarms)
+
+
 def minigzip(arguments, folder, report):
     file, tuples = write_minigzip(folder, arguments.clauses)
     with open(os.path.join(arguments.clauses, "minigzip.vars.tsv")) as text:
@@ -118,9 +129,13 @@ def main():
     parser.add_argument("--methods", default=METHODS, help="schedule:damping, comma-separated; default %(default)s")
     parser.add_argument("--limit", type=int, default=3000, help="most iterations; default %(default)s")
     parser.add_argument("--clauses", help="folder with minigzip's clauses and exact marginals: measure these instead")
+    parser.add_argument("--write", metavar="FOLDER", help="with --clauses: write minigzip.causal_fg and minigzip.alarms there, and measure nothing")
     parser.add_argument("--commit", default=None, help="the commit that was built")
     parser.add_argument("--backend", help="default: the program's own")
     arguments = parser.parse_args()
+    if arguments.write:
+        _, tuples = write_minigzip(arguments.write, arguments.clauses)
+        return write_alarms(arguments.write, arguments.clauses, tuples)
     arguments.extra = ["--backend", arguments.backend] if arguments.backend else []
 
     def report(line, **more):

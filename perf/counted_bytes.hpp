@@ -1,7 +1,9 @@
-// Bytes that an iteration of PARALL must move, kernel by kernel: what it reads and writes, each entry once.
+// Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a launch. And its launches.
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,34 +17,130 @@ std::size_t bytes_of(std::vector<T> const& list) {
   return list.size() * sizeof(T);
 }
 
-/// Distinct variables among the edges [chunk.first_edge, + count) of a list of chunks, and how many edges these are.
-inline std::pair<std::size_t, std::size_t> edges_and_variables(HostFactorGraph const& graph, std::vector<bp::Chunk> const& chunks) {
-  std::vector<char> seen(graph.num_variables, 0);
-  std::size_t edges = 0, variables = 0;
-  for (auto const& chunk : chunks)
-    for (Index i = 0; i < chunk.count; ++i, ++edges) variables += !std::exchange(seen[graph.factor_variables[chunk.first_edge + i]], 1);
-  return {edges, variables};
-}
-
-/// Of a plan of PARALL that uses lanes, over binary variables.
+/// Bytes and launches of an iteration by kernel, of a plan over binary variables.
 template <class Value>
-nlohmann::json counted_bytes(HostFactorGraph const& graph, bp::HostPlan const& plan) {
-  constexpr std::size_t value = sizeof(Value), sum = sizeof(detail::Accumulator<Value>), node = sizeof(detail::Node<Value>);
-  auto const all = static_cast<std::size_t>(graph.num_edges()), variables = static_cast<std::size_t>(graph.num_variables);
-  auto const [wide_edges, wide_variables] = edges_and_variables(graph, plan.parts);
-  std::size_t const narrow_edges = all - wide_edges, factors = graph.factor_type.size();
-  std::size_t listed = 0;  // edges named by Row, which reads variable_edges
-  for (auto const* rows : {&plan.medium_rows, &plan.large_rows})
-    for (auto const& row : *rows) listed += static_cast<std::size_t>(row.count);
-  nlohmann::json bytes;
-  bytes["narrow_to_variable"] = bytes_of(plan.lanes) + 2 * value * narrow_edges + sizeof(detail::HornParameters<Value>) * factors + sum * variables;
-  bytes["wide_to_variable"] = bytes_of(plan.wide) + bytes_of(plan.parts) + bytes_of(plan.chunks) + (2 * value + sizeof(Index)) * wide_edges +
-                              sum * wide_variables + 2 * node * static_cast<std::size_t>(plan.num_nodes);
-  bytes["sum_rows"] = bytes_of(plan.small_rows) + bytes_of(plan.medium_rows) + bytes_of(plan.large_rows) + sizeof(Index) * listed + value * all +
-                      2 * sum * (variables - plan.hubs.size()) + sum * static_cast<std::size_t>(plan.num_part_sums);
-  bytes["sum_hubs"] = bytes_of(plan.hubs) + sum * static_cast<std::size_t>(plan.num_part_sums) + 2 * sum * plan.hubs.size();
-  bytes["beliefs"] = (sum + 2 * value) * variables;
-  return bytes;
-}
+class CountedBytes {
+ public:
+  CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan) : graph_(graph), plan_(plan), seen_(graph.num_variables, -1) {
+    if (plan.mode == bp::Mode::simultaneous) {
+      count_messages(0);
+      count_sums();
+    }
+    if (plan.mode == bp::Mode::sequential) add("run_sequence", bytes_of_sequence());
+    for (auto const& segment : plan.segments) {
+      stretch_ = segment.mode == bp::Segment::Mode::stretch;
+      if (stretch_) ++launches_["run_stretch"];
+      for (Offset b = segment.first; b < segment.last; ++b) {
+        count_messages(b);
+        count_commits(b);
+      }
+    }
+    stretch_ = false;
+    add("beliefs", (sum + 2 * value) * static_cast<std::size_t>(graph.num_variables));
+  }
+  nlohmann::json bytes() const { return bytes_; }
+  nlohmann::json launches() const { return launches_; }
+
+ private:
+  static constexpr std::size_t value = sizeof(Value), sum = sizeof(detail::Accumulator<Value>), node = sizeof(detail::Node<Value>),
+                               parameters = sizeof(detail::HornParameters<Value>);
+
+  void add(std::string const& kernel, std::size_t bytes) {
+    bytes_[stretch_ ? "run_stretch" : kernel] += bytes;
+    if (!stretch_) ++launches_[kernel];
+  }
+  /// Whether a variable is new since restart().
+  bool is_new(Index v) { return std::exchange(seen_[v], round_) != round_; }
+  void restart() { ++round_; }
+
+  void count_messages(Offset b) {
+    auto const begin = plan_.offsets[b], end = plan_.offsets[b + 1];
+    if (begin.warps != end.warps) add("narrow_to_variable", bytes_of_lanes(begin, end));
+    if (begin.wide != end.wide) add("wide_to_variable", bytes_of_wide(begin, end));
+    if (plan_.lanes.empty() && begin.chunks != end.chunks) add("factor_to_variable", bytes_of_chunks(begin, end));
+  }
+  std::size_t bytes_of_lanes(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+    std::size_t bytes = 0;
+    restart();
+    for (Index i = begin.warps * bp::warp_size; i < end.warps * bp::warp_size; ++i) {
+      auto const& lane = plan_.lanes[i];
+      bytes += sizeof(bp::Lane);
+      if (!lane.is(bp::Lane::valid)) continue;
+      bytes += value * (1 + lane.is(bp::Lane::wanted)) + (lane.is(bp::Lane::head) ? parameters : 0) + (is_new(lane.variable) ? sum : 0);
+    }
+    return bytes;
+  }
+  std::size_t bytes_of_members(bp::Chunk const& chunk) {
+    std::size_t bytes = sizeof(bp::Chunk);
+    for (Index i = 0; i < chunk.count; ++i)
+      bytes += sizeof(Index) + value * (1 + (chunk.wanted >> i & 1u)) + (is_new(graph_.factor_variables[chunk.first_edge + i]) ? sum : 0);
+    return bytes;
+  }
+  std::size_t bytes_of_wide(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+    std::size_t bytes = 0;
+    restart();
+    for (Index w = begin.wide; w < end.wide; ++w) {
+      auto const& task = plan_.wide[w];
+      bytes += sizeof(task) + parameters + 2 * node * static_cast<std::size_t>(task.last_part - task.first_part);
+      for (Index part = task.first_part; part < task.last_part; ++part) bytes += bytes_of_members(plan_.parts[part]);
+      if (!plan_.lanes.empty())
+        for (Index i = task.first_chunk; i < task.last_chunk; ++i) bytes += bytes_of_members(plan_.chunks[i]);
+    }
+    return bytes;
+  }
+  std::size_t bytes_of_chunks(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+    std::size_t bytes = 0;
+    restart();
+    for (Index i = begin.chunks; i < end.chunks; ++i) bytes += parameters + bytes_of_members(plan_.chunks[i]);
+    return bytes;
+  }
+
+  /// Each variable's sum once, though it is read for each edge: caches are to keep it.
+  std::size_t bytes_of_sequence() const {
+    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
+    return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) + (sizeof(Index) + 2 * value) * edges +
+           2 * sum * variables + parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
+  }
+
+  /// Pending and old message read, message written, and the variable's sum read and written.
+  void count_commits(Offset b) {
+    auto const begin = plan_.offsets[b], end = plan_.offsets[b + 1];
+    if (begin.warps != end.warps) {
+      std::size_t bytes = 0;
+      restart();
+      for (Index i = begin.warps * bp::warp_size; i < end.warps * bp::warp_size; ++i)
+        bytes += sizeof(bp::Lane) + (plan_.lanes[i].is(bp::Lane::wanted) ? bytes_of_commit(plan_.lanes[i].variable) : 0);
+      add("commit_lanes", bytes);
+    }
+    count_listed(begin.edges, end.edges, "commit_pending", 0);
+    if (begin.rows != end.rows)
+      count_listed(plan_.commit_rows[begin.rows].first, plan_.commit_rows[end.rows - 1].first + plan_.commit_rows[end.rows - 1].count, "commit_rows",
+                   sizeof(bp::CommitRow) * static_cast<std::size_t>(end.rows - begin.rows));
+  }
+  void count_listed(Index first, Index last, char const* kernel, std::size_t bytes) {
+    if (first == last) return;
+    restart();
+    for (Index i = first; i < last; ++i) bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
+    add(kernel, bytes);
+  }
+  std::size_t bytes_of_commit(Index v) { return 3 * value + (is_new(v) ? 2 * sum : 0); }
+
+  void count_sums() {
+    std::size_t listed = 0;  // edges named by Row, which reads variable_edges
+    for (auto const* rows : {&plan_.medium_rows, &plan_.large_rows})
+      for (auto const& row : *rows) listed += static_cast<std::size_t>(row.count);
+    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
+    add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) + sizeof(Index) * listed + value * edges +
+                        2 * sum * (variables - plan_.hubs.size()) + sum * static_cast<std::size_t>(plan_.num_part_sums));
+    if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * static_cast<std::size_t>(plan_.num_part_sums) + 2 * sum * plan_.hubs.size());
+  }
+
+  HostFactorGraph const& graph_;
+  bp::HostPlan const& plan_;
+  std::vector<Index> seen_;
+  Index round_ = -1;
+  bool stretch_ = false;
+  std::map<std::string, std::size_t> bytes_, launches_;
+};
 
 }  // namespace hornbill::perf

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct Arguments {
   std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends, precisions = words("double float");
   int iterations = 50, repeats = 5;
   std::vector<hb::Index> sets{1};
+  bool kernels = false;
   std::string commit = HORNBILL_COMMIT;
   hb::bp::Execution execution = hb::bp::Execution::automatic;
 };
@@ -51,6 +53,52 @@ double seconds_of(auto&& function) {
 hb::bp::Strategy strategy_of(std::string const& name) {
   if (auto const strategy = hb::bp::strategy_named(name)) return *strategy;
   throw hb::InputError("unknown schedule " + name);
+}
+
+/// Seconds of a kernel's launch, on average over a run; on CPUs, where a launch returns when it is done.
+std::map<std::string, double> seconds_by_kernel(auto&& run) {
+  static std::map<std::string, double> seconds;
+  static std::map<std::string, int> launches;
+  static std::string running;
+  static std::chrono::steady_clock::time_point begin;
+  seconds.clear();
+  launches.clear();
+  namespace tools = Kokkos::Tools::Experimental;
+  auto const start = [](char const* label, std::uint32_t, std::uint64_t*) {
+    running = label;
+    begin = std::chrono::steady_clock::now();
+  };
+  auto const stop = [](std::uint64_t) {
+    auto const name = running.substr(running.rfind(':') + 1);
+    seconds[name] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    ++launches[name];
+  };
+  tools::set_begin_parallel_for_callback(start);
+  tools::set_begin_parallel_reduce_callback(start);
+  tools::set_end_parallel_for_callback(stop);
+  tools::set_end_parallel_reduce_callback(stop);
+  run();
+  tools::set_begin_parallel_for_callback(nullptr);
+  tools::set_begin_parallel_reduce_callback(nullptr);
+  tools::set_end_parallel_for_callback(nullptr);
+  tools::set_end_parallel_reduce_callback(nullptr);
+  for (auto& [name, total] : seconds) total /= launches[name];
+  return seconds;
+}
+
+/// Bytes a second that a copy of a long array reads and writes, where `exec` runs.
+template <class Exec>
+double copy_bytes_per_second(Exec const& exec) {
+  Kokkos::View<double*, typename Exec::memory_space> const from("hornbill::perf::from", 1 << 25), to("hornbill::perf::to", 1 << 25);
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    double const seconds = seconds_of([&] {
+      Kokkos::parallel_for("hornbill::perf::copy", Kokkos::RangePolicy<Exec>(exec, 0, 1 << 25), KOKKOS_LAMBDA(int k) { to(k) = from(k); });
+      exec.fence();
+    });
+    best = std::max(best, 2 * sizeof(double) * static_cast<double>(from.extent(0)) / seconds);
+  }
+  return best;
 }
 
 /// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence; of several empty evidence sets at once.
@@ -74,9 +122,15 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
   auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false}).front();
   auto const p_true = hb::bp::marginals(exec, graph, state);
   double const median = each[each.size() / 2];
-  bool const by_lanes = hb::backend::TuningOf<Exec>::value.lanes && batches.updates == hb::bp::Updates::simultaneous && sets == 1;
+  bool const binary = host.cardinality.empty() && !host.has_tables();
+  auto const counted = sets == 1 && binary ? std::optional<hb::perf::CountedBytes<Value>>(std::in_place, host, host_plan) : std::nullopt;
+  std::map<std::string, double> kernels;
+  if (a.kernels) kernels = seconds_by_kernel([&] { hb::bp::run(exec, graph, evidence, plan, state, options); });
   return {{"plan_seconds", plan_seconds},
-          {"counted_bytes", by_lanes ? hb::perf::counted_bytes<Value>(host, host_plan) : json()},
+          {"counted_bytes", counted ? counted->bytes() : json()},
+          {"launches", counted ? counted->launches() : json()},
+          {"kernel_seconds", kernels},
+          {"copy_bytes_per_second", a.kernels ? json(copy_bytes_per_second(exec)) : json()},
           {"upload_seconds", upload_seconds},
           {"median_iteration_seconds", median},
           {"fastest_iteration_seconds", each.front()},
@@ -175,6 +229,7 @@ int main(int argc, char** argv) {
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
   app.add_option("--sets", a.sets, "Evidence sets at once")->delimiter(',')->check(CLI::Range(1, 100000));
+  app.add_flag("--kernels", a.kernels, "On CPUs: seconds of each kernel, and the bandwidth of a copy");
   app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));
   app.add_option("--repeats", a.repeats, "Timings; their median is reported")->check(CLI::Range(1, 1000));
   app.add_option("--execution", a.execution, "How batches are run: automatic, batched, sequential")

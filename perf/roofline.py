@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The kernels of PARALL against the hardware: bytes counted, bytes measured by ncu, time, share of the floor. Needs an NVIDIA GPU and ncu.
+"""Kernels against the hardware: bytes counted, bytes measured by ncu, time, share of the floor. On an NVIDIA GPU, with ncu, or on CPUs.
 
-    perf/roofline.py build/cuda/perf/perf_bp --graphs xalan,ftp > perf/results/NAME.jsonl
+    perf/roofline.py build/cuda/perf/perf_bp --graphs xalan,ftp --schedules parall,chromatic > perf/results/NAME.jsonl
+    perf/roofline.py build/openmp/perf/perf_bp --backend openmp > perf/results/NAME.jsonl
     perf/roofline.py --table perf/results/NAME.jsonl
 
-The floor of a kernel is its counted bytes at the device's copy bandwidth. Kernels whose data stays in the L2 cache may beat it; a kernel of a graph
+The floor of a kernel is its counted bytes at the device's copy bandwidth. Kernels whose data stays in a cache may beat it; a kernel of a graph
 takes 0.54 us by itself, whatever it does.
 """
 import argparse
@@ -21,21 +22,28 @@ METRICS = {"gpu__time_duration.sum": "seconds", "dram__bytes.sum": "dram_bytes",
 # Kernel functors and the pass that they are part of.
 FUNCTORS = {"NarrowToVariable": "narrow_to_variable", "WholeWideFactors": "wide_to_variable", "TotalOfParts": "wide_to_variable",
             "TieParts": "wide_to_variable", "WideToVariable": "wide_to_variable", "SumRowsLanes": "sum_rows", "SumHubs": "sum_hubs",
+            "CommitLanes": "commit_lanes", "CommitPending": "commit_pending", "RunStretchLanes": "run_stretch",
             "Beliefs": "beliefs", "Judge": "judge"}
+# Of those in CPU runs that are no kernel of their own: parts of wide factors.
+PARTS = {"total_of_parts": "wide_to_variable", "tie_parts": "wide_to_variable"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1,
          "nsecond": 1e-9, "usecond": 1e-6, "msecond": 1e-3, "second": 1}
 
 
-def run_perf(arguments, graph):
-    return [arguments.perf_bp, "--graphs", graph, "--schedules", "parall", "--backends", "cuda", "--precisions", arguments.precision,
+def run_perf(arguments, graph, schedule):
+    return [arguments.perf_bp, "--graphs", graph, "--schedules", schedule, "--backends", arguments.backend, "--precisions", arguments.precision,
             "--iterations", "20", "--repeats", "3", "--commit", arguments.commit]
 
 
-def profile(arguments, graph):
+def read_line(command):
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def profile(arguments, graph, schedule):
     """Kernels of some iterations in the middle of a run: {functor: {metric: [values]}}."""
     command = [arguments.ncu, "--csv", "--metrics", ",".join(METRICS), "--clock-control", "none", "--cache-control", "none",
                "--print-kernel-base", "demangled", "--graph-profiling", "node", "--launch-skip", str(arguments.skip), "--launch-count", str(arguments.count)]
-    done = subprocess.run(command + run_perf(arguments, graph), capture_output=True, text=True, check=True)
+    done = subprocess.run(command + run_perf(arguments, graph, schedule), capture_output=True, text=True, check=True)
     table = done.stdout[done.stdout.index('"ID"'):]
     kernels = {}
     for row in csv.DictReader(io.StringIO("\n".join(line for line in table.splitlines() if line.startswith('"')))):
@@ -46,33 +54,53 @@ def profile(arguments, graph):
     return kernels
 
 
+def gpu_kernels(arguments, graph, schedule, line):
+    """Of an iteration: a kernel's launches may differ in size, so what is measured is their mean, times as many as there are."""
+    kernels = profile(arguments, graph, schedule)
+    for name in dict.fromkeys(FUNCTORS[functor] for functor in FUNCTORS):
+        parts = [kernels[functor] for functor in kernels if FUNCTORS[functor] == name]
+        if not parts:
+            continue
+        launches = line["launches"].get(name, 1)
+        total = {metric: launches * sum(statistics.mean(part[metric]) for part in parts) for metric in ("seconds", "dram_bytes", "l2_bytes")}
+        yield {"kernel": name, "launches": launches * len(parts), **total, "issue_percent": max(statistics.mean(part["issue_percent"]) for part in parts),
+               "copy_bytes_per_second": COPY_BYTES_PER_SECOND}
+
+
+def cpu_kernels(line):
+    seconds = {}
+    for kernel, time in line["kernel_seconds"].items():
+        name = PARTS.get(kernel, kernel)
+        if name in line["launches"]:  # others are no part of an iteration
+            seconds[name] = seconds.get(name, 0) + line["launches"][name] * time
+    for name in sorted(seconds, key=seconds.get, reverse=True):
+        yield {"kernel": name, "launches": line["launches"][name], "seconds": seconds[name], "copy_bytes_per_second": line["copy_bytes_per_second"]}
+
+
 def measure(arguments):
     for graph in arguments.graphs.split(","):
-        line = json.loads(subprocess.run(run_perf(arguments, graph), capture_output=True, text=True, check=True).stdout)
-        kernels = profile(arguments, graph)
-        for name in dict.fromkeys(FUNCTORS[functor] for functor in FUNCTORS):
-            parts = [kernels[functor] for functor in kernels if FUNCTORS[functor] == name]
-            if not parts:
-                continue
-            total = {metric: sum(statistics.median(part[metric]) for part in parts) for metric in ("seconds", "dram_bytes", "l2_bytes")}
-            counted = line["counted_bytes"].get(name)
-            print(json.dumps({"case": "roofline", "graph": graph, "edges": line["edges"], "kernel": name, "launches": len(parts), "device": line["device"],
-                              "precision": arguments.precision, "commit": line["commit"], "counted_bytes": counted, **total,
-                              "issue_percent": max(statistics.median(part["issue_percent"]) for part in parts),
-                              "iteration_seconds": line["median_iteration_seconds"]}), flush=True)
+        for schedule in arguments.schedules.split(","):
+            on_gpu = arguments.backend == "cuda"
+            line = read_line(run_perf(arguments, graph, schedule) + ([] if on_gpu else ["--kernels"]))
+            for kernel in gpu_kernels(arguments, graph, schedule, line) if on_gpu else cpu_kernels(line):
+                counted = line["counted_bytes"].get(kernel["kernel"])
+                print(json.dumps({"case": "roofline", "graph": graph, "edges": line["edges"], "schedule": schedule, "device": line["device"], "precision": arguments.precision,
+                                  "commit": line["commit"], "counted_bytes": counted, **kernel, "iteration_seconds": line["median_iteration_seconds"]}), flush=True)
 
 
 def print_table(files):
-    print("| graph | kernel | launches | bytes counted | from L2, measured | from memory, measured | time | floor | share of floor | issue slots used |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| graph | schedule | kernel | launches | bytes counted | from L2, measured | from memory, measured | time | floor | share of floor | issue slots used |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for file in files:
         with open(file) as text:
             for line in map(json.loads, text):
                 counted = line["counted_bytes"]
-                floor = counted / COPY_BYTES_PER_SECOND if counted else None
-                cells = [line["graph"], line["kernel"], line["launches"], f"{counted / 1e6:.2f} MB" if counted else "", f"{line['l2_bytes'] / 1e6:.2f} MB",
-                         f"{line['dram_bytes'] / 1e6:.2f} MB", f"{line['seconds'] * 1e6:.2f} us", f"{floor * 1e6:.2f} us" if floor else "",
-                         f"{100 * floor / line['seconds']:.0f} %" if floor else "", f"{line['issue_percent']:.0f} %"]
+                floor = counted / line["copy_bytes_per_second"] if counted else None
+                megabytes = lambda bytes: f"{bytes / 1e6:.2f} MB" if bytes is not None else ""
+                microseconds = lambda seconds: f"{seconds * 1e6:.4g} us" if seconds is not None else ""
+                cells = [line["graph"], line["schedule"], line["kernel"], line["launches"], megabytes(counted), megabytes(line.get("l2_bytes")), megabytes(line.get("dram_bytes")),
+                         microseconds(line["seconds"]), microseconds(floor), f"{100 * floor / line['seconds']:.0f} %" if floor else "",
+                         f"{line['issue_percent']:.0f} %" if "issue_percent" in line else ""]
                 print("| " + " | ".join(map(str, cells)) + " |")
 
 
@@ -80,6 +108,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("perf_bp", nargs="?")
     parser.add_argument("--graphs", default="weblech,xalan,ftp")
+    parser.add_argument("--schedules", default="parall")
+    parser.add_argument("--backend", default="cuda")
     parser.add_argument("--precision", default="double")
     parser.add_argument("--ncu", default="ncu")
     parser.add_argument("--skip", type=int, default=60, help="kernels before those that are profiled")
