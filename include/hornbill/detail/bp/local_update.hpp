@@ -129,14 +129,21 @@ struct RunLocally {
     if (update.f.stopped()) return;
     while (take_marks(member) > 0) {
       for_each_taken(member, [&](Index step) { update.stage(step); });
-      if (update.overrun()) return;
+      if (is_overrun(member)) return;
       for_each_taken(member, [&](Index step) { update.commit(step); });
       for_each_taken(member, [&](Index step) { update.propagate(step); });
-      if (update.overrun()) return;
+      if (is_overrun(member)) return;
     }
   }
 
  private:
+  /// The same to all of the team: who is first goes on only when the last has looked.
+  template <class Member>
+  KOKKOS_FUNCTION bool is_overrun(Member const& member) const {
+    bool const overrun = update.overrun();
+    member.team_barrier();
+    return overrun;
+  }
   template <class Member>
   KOKKOS_FUNCTION Index take_marks(Member const& member) const {
     auto const& local = update.local;
