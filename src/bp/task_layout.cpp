@@ -5,7 +5,6 @@
 #include <bit>
 #include <limits>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -158,18 +157,19 @@ class LanePacker {
 class BatchLayouter {
  public:
   BatchLayouter(HostFactorGraph const& graph, bool lanes, bp::HostPlan& plan)
-      : lanes_(lanes), graph_(graph), plan_(plan), row_of_(graph.num_variables, -1), factor_of_edge_(factors_of_edges(graph)), layouter_(graph, plan), packer_(graph, plan.lanes) {
+      : lanes_(lanes), plan_(plan), factor_of_edge_(factors_of_edges(graph)), layouter_(graph, plan), packer_(graph, plan.lanes) {
     plan.offsets = {{}};
   }
   void add(std::span<Offset const> edges) {
     auto const first = plan_.offsets.back();
     for_each_run(factor_of_edge_, edges, [&](Index factor, auto run) { layouter_.add(factor, run); });
-    if (lanes_) pack_narrow(first);
-    if (plan_.mode == bp::Mode::batched) {
-      if (lanes_) add_edges_without_lane(first);
-      else add_commit_rows(edges);
+    if (lanes_) {
+      pack_narrow(first);
+      add_edges_without_lane(first);
+    } else {
+      plan_.edges.insert(plan_.edges.end(), edges.begin(), edges.end());
     }
-    plan_.offsets.push_back({size_of(plan_.wide), size_of(plan_.chunks), size_of(plan_.lanes) / bp::warp_size, size_of(plan_.tables), size_of(plan_.edges), size_of(plan_.commit_rows)});
+    plan_.offsets.push_back({size_of(plan_.wide), size_of(plan_.chunks), size_of(plan_.lanes) / bp::warp_size, size_of(plan_.tables), size_of(plan_.edges)});
   }
 
  private:
@@ -199,29 +199,8 @@ class BatchLayouter {
       edges.insert(edges.end(), plan_.table_edges.begin() + plan_.tables[t].first, plan_.table_edges.begin() + plan_.tables[t].last);
   }
 
-  /// Rows in the order of their first edges, so that where a variable has one message, as heads have, messages are read in order.
-  void add_commit_rows(std::span<Offset const> edges) {
-    std::vector<bp::CommitRow> whole;  // of each variable
-    for (Offset e : edges) {
-      Index& row = row_of_[graph_.factor_variables[e]];
-      if (row < 0) row = size_of(whole), whole.push_back({0, 0, 0});
-      ++whole[row].count;
-    }
-    Index end = size_of(plan_.edges);
-    for (auto& row : whole) row.first = std::exchange(end, end + row.count);
-    plan_.edges.resize(end);
-    auto next = whole;
-    for (Offset e : edges) plan_.edges[next[row_of_[graph_.factor_variables[e]]].first++] = static_cast<Index>(e);
-    for (Offset e : edges) row_of_[graph_.factor_variables[e]] = -1;
-    for (auto const& row : whole)
-      for (Index at = 0; at < row.count; at += bp::row_length)
-        plan_.commit_rows.push_back({row.first + at, std::min(bp::row_length, row.count - at), row.count > bp::row_length});
-  }
-
   bool lanes_;
-  HostFactorGraph const& graph_;
   bp::HostPlan& plan_;
-  std::vector<Index> row_of_;  // of each variable, while a batch is added; otherwise -1
   std::vector<Index> factor_of_edge_;
   Layouter layouter_;
   LanePacker packer_;

@@ -35,8 +35,7 @@ struct HostPlan {
   std::vector<WideTask> wide;         ///< by batch
   std::vector<TableTask> tables;      ///< by batch
   std::vector<Index> table_edges;     ///< whose messages are wanted, table by table
-  std::vector<Index> edges;           ///< by batch and, in rows, by variable; batched mode
-  std::vector<CommitRow> commit_rows; ///< by batch; batched mode, see BatchOffsets::rows
+  std::vector<Index> edges;           ///< by batch; batched mode, see BatchOffsets::edges
   std::vector<BatchOffsets> offsets;  ///< [B+1]
   std::vector<Segment> segments;      ///< batched mode
   std::vector<Step> sequence;         ///< sequential mode

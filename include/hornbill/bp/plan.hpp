@@ -50,7 +50,6 @@ struct Plan {
   Array<WideTask> wide;
   Array<TableTask> tables;
   Array<Index> table_edges, edges;
-  Array<CommitRow> commit_rows;
   std::vector<BatchOffsets> offsets;    ///< [B+1], on the host
   Array<BatchOffsets> device_offsets;   ///< the same on the device; batched mode
   std::vector<Segment> segments;

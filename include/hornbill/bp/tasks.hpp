@@ -82,20 +82,13 @@ struct Row {
   Index first, count;
 };
 
-/// Messages of a batch to one variable, which one thread commits: entries [first, first + count) of Plan::edges.
-struct CommitRow {
-  Index first, count;
-  Index shared;  ///< others of the batch's rows are the same variable's
-};
-
 /// Where the tasks of a batch begin.
 struct BatchOffsets {
   Index wide = 0;
   Index chunks = 0;  ///< of all factors; where lanes are used, of wide ones
   Index warps = 0;   ///< of lanes
   Index tables = 0;
-  Index edges = 0;   ///< where lanes are used, messages to commit that no lane commits
-  Index rows = 0;    ///< where they are not, rows of messages to commit
+  Index edges = 0;   ///< messages to commit; where lanes are used, those that no lane commits
 };
 
 /// Consecutive batches that are run alike.

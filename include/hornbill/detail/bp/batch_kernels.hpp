@@ -40,7 +40,7 @@ struct RunStretch {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.tables, end.tables),
                            TableToVariable<Write::stage, Set>{f, tasks.tables, tasks.table_edges});
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.rows, end.rows), CommitRows<Set>{f, tasks.edges, tasks.commit_rows});
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.edges, end.edges), CommitPending<Set>{f, tasks.edges});
       member.team_barrier();
     }
   }
@@ -201,16 +201,13 @@ void run_large_batch(Launcher& launcher, F const& fields, bp::Plan<typename F::M
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   launch_batch<Write::stage>(launcher, fields, plan, batch);
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  if constexpr (uses_lanes<ExecutionSpace, F>) {
+  if constexpr (uses_lanes<ExecutionSpace, F>)
     if (begin.warps != end.warps)
       launcher.parallel_for("hornbill::bp::commit_lanes", Range<ExecutionSpace>(launcher.exec, begin.warps * bp::warp_size, end.warps * bp::warp_size),
                            CommitLanes<F>{fields, plan.lanes});
-    if (begin.edges != end.edges)
-      launcher.parallel_for("hornbill::bp::commit_pending", Range<ExecutionSpace>(launcher.exec, begin.edges, end.edges), CommitPending<F>{fields, plan.edges});
-  } else if (begin.rows != end.rows) {
-    launcher.parallel_for("hornbill::bp::commit_rows", items<ExecutionSpace>(launcher.exec, fields, end.rows - begin.rows),
-                         CommitRows<F>{fields, plan.edges, plan.commit_rows, begin.rows});
-  }
+  if (begin.edges != end.edges)
+    launcher.parallel_for("hornbill::bp::commit_pending", items<ExecutionSpace>(launcher.exec, fields, end.edges - begin.edges),
+                         CommitPending<F>{fields, plan.edges, begin.edges});
 }
 
 template <class Launcher, class F>

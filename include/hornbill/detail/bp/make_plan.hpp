@@ -48,6 +48,7 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
   else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
+  else plan.edges = {};
   detail::lay_out_rows(graph, plan);
   if ((options.local_update && options.sets == 1) || plan.mode == Mode::largest_first) plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
   plan.selection = batches.selection;
@@ -80,7 +81,6 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   copy(host.tables, plan.tables, "tables");
   copy(host.table_edges, plan.table_edges, "table_edges");
   copy(host.edges, plan.edges, "edges");
-  copy(host.commit_rows, plan.commit_rows, "commit_rows");
   plan.offsets = host.offsets;
   if (host.mode == Mode::batched) copy(host.offsets, plan.device_offsets, "offsets");
   plan.segments = host.segments;

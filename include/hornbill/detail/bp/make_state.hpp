@@ -87,7 +87,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
                             sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   auto bytes_of = [&](HostPlan const& p) {
-    return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.commit_rows, p.offsets, p.sequence, p.small_rows, p.medium_rows,
+    return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.offsets, p.sequence, p.small_rows, p.medium_rows,
                  p.large_rows, p.hubs, p.readers);
   };
   std::size_t const tasks = bytes_of(plan), by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;

@@ -15,12 +15,11 @@ struct Tasks {
   Array<bp::WideTask> wide;
   Array<bp::TableTask> tables;
   Array<Index> table_edges, edges;
-  Array<bp::CommitRow> commit_rows;
   Array<bp::BatchOffsets> offsets;
 
   explicit Tasks(bp::Plan<MemorySpace> const& plan)
       : chunks(plan.chunks), parts(plan.parts), lanes(plan.lanes), wide(plan.wide), tables(plan.tables), table_edges(plan.table_edges),
-        edges(plan.edges), commit_rows(plan.commit_rows), offsets(plan.device_offsets) {}
+        edges(plan.edges), offsets(plan.device_offsets) {}
 };
 
 template <Write write, class F>

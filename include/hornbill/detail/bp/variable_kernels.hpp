@@ -295,45 +295,10 @@ struct CommitPending {
   using MemorySpace = typename F::MemorySpace;
   F f;
   Kokkos::View<Index const*, MemorySpace> edges;
-  KOKKOS_FUNCTION void operator()(Index i) const {
-    if (!f.stopped()) commit_pending(f, edges(i));
-  }
-};
-
-/// The same, one thread a row: no one else writes to its variable, unless a hub's messages are shared out.
-template <class F>
-struct CommitRows {
-  using Value = typename F::Value;
-  using MemorySpace = typename F::MemorySpace;
-  F f;
-  Kokkos::View<Index const*, MemorySpace> edges;
-  Kokkos::View<bp::CommitRow const*, MemorySpace> rows;
   Index first = 0;
   KOKKOS_FUNCTION void operator()(Index i) const {
     auto const item = f.item(i);
-    if (!item.fields.stopped()) commit(item.fields, rows(first + item.task));
-  }
-
- private:
-  template <class Set>
-  KOKKOS_FUNCTION void commit(Set const& set, bp::CommitRow const& row) const {
-    Index const v = set.graph.factor_variables(edges(row.first));
-    if (!set.is_binary(v)) {
-      for (Index k = row.first; k < row.first + row.count; ++k) commit_pending(set, edges(k));
-      return;
-    }
-    Accumulator<Value> sum;
-    bool moved = false;
-    for (Index k = row.first; k < row.first + row.count; ++k) {
-      Index const edge = edges(k);
-      Value const before = set.messages(edge), after = set.pending(edge);
-      if (before == after) continue;
-      set.messages(edge) = after;
-      add_sum(sum, difference(before, after));
-      moved = true;
-    }
-    if (moved && row.shared) atomic_add_sum(set.sums(v), sum);
-    else if (moved) add_sum(set.sums(v), sum);
+    if (!item.fields.stopped()) commit_pending(item.fields, edges(first + item.task));
   }
 };
 
