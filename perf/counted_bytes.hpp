@@ -1,6 +1,7 @@
-// Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a launch. And its launches.
+// Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its launches.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -83,8 +84,8 @@ class CountedBytes {
       auto const& task = plan_.wide[w];
       bytes += sizeof(task) + parameters + 2 * node * static_cast<std::size_t>(task.last_part - task.first_part);
       for (Index part = task.first_part; part < task.last_part; ++part) bytes += bytes_of_members(plan_.parts[part]);
-      if (!plan_.lanes.empty())
-        for (Index i = task.first_chunk; i < task.last_chunk; ++i) bytes += bytes_of_members(plan_.chunks[i]);
+      for (Index i = task.first_chunk; i < task.last_chunk && !plan_.lanes.empty(); ++i)
+        bytes += plan_.most_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i]) : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
     }
     return bytes;
   }
@@ -112,16 +113,14 @@ class CountedBytes {
         bytes += sizeof(bp::Lane) + (plan_.lanes[i].is(bp::Lane::wanted) ? bytes_of_commit(plan_.lanes[i].variable) : 0);
       add("commit_lanes", bytes);
     }
-    count_listed(begin.edges, end.edges, "commit_pending", 0);
-    if (begin.rows != end.rows)
-      count_listed(plan_.commit_rows[begin.rows].first, plan_.commit_rows[end.rows - 1].first + plan_.commit_rows[end.rows - 1].count, "commit_rows",
-                   sizeof(bp::CommitRow) * static_cast<std::size_t>(end.rows - begin.rows));
+    count_pending(begin.edges, end.edges);
   }
-  void count_listed(Index first, Index last, char const* kernel, std::size_t bytes) {
+  void count_pending(Index first, Index last) {
     if (first == last) return;
+    std::size_t bytes = 0;
     restart();
     for (Index i = first; i < last; ++i) bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
-    add(kernel, bytes);
+    add("commit_pending", bytes);
   }
   std::size_t bytes_of_commit(Index v) { return 3 * value + (is_new(v) ? 2 * sum : 0); }
 

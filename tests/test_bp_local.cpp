@@ -106,7 +106,12 @@ TEST_CASE_TEMPLATE("local: hubs and wide factors, which one thread may or may no
   for (Index v : {many + 1, 2 * many + 1, 2 * many, Index{7}}) {
     labels.push_back(Observation::hard(v, 1));
     warm.evidence.observe(labels.back());
-    CHECK(run_and_compare(warm, bp::Chromatic{}, labels).local_work > 0);
+    auto const report = run_and_compare(warm, bp::Chromatic{}, labels);
+    bool const moves_hub = v == 7, moves_wide = v > many + 1;  // too long for a thread of a GPU
+    bool const too_long = (moves_hub || moves_wide) && backend::TuningOf<typename T::Exec>::value.local_longest < many;
+    INFO("variable ", v);
+    if (too_long) CHECK(report.iterations > 1);
+    if (v == many + 1) CHECK(report.local_work * graph.num_edges() > 40);
   }
 }
 
@@ -167,16 +172,78 @@ TEST_CASE_TEMPLATE("local: none where it would not be what was asked for, or evi
   CHECK(with([](auto& o) { o.warm_start = false; }) == 0);
 }
 
+TEST_CASE_TEMPLATE("local: after soft evidence, a limit, a contradiction, messages from outside", T, HORNBILL_TEST_CELLS) {
+  auto const graph = parts(300);
+  auto const options = to_rest<typename T::Value>();
+  Solver<T> warm(graph, bp::Parall{});
+  warm.run(options);
+  warm.evidence.soften(4, 0.2, 0.7);
+  CHECK(run_and_compare(warm, bp::Parall{}, {Observation::soft(4, 0.2, 0.7)}).local_work > 0);
+  warm.evidence.release(4);
+  CHECK(run_and_compare(warm, bp::Parall{}, {}).local_work > 0);
+
+  auto limited = options;
+  limited.max_iterations = 1;
+  limited.warm_start = false;
+  CHECK(warm.run(limited).stop == bp::Stop::iteration_limit);
+  warm.evidence.soften(9, 0.2, 0.7);
+  CHECK(run_and_compare(warm, bp::Parall{}, {Observation::soft(9, 0.2, 0.7)}).iterations > 1);
+
+  bp::set_factor_messages(warm.exec, warm.device, std::vector<double>(graph.num_edges(), 0.5), warm.state);
+  CHECK(run_and_compare(warm, bp::Parall{}, {Observation::soft(9, 0.2, 0.7)}).local_work == 0);
+}
+
+TEST_CASE_TEMPLATE("local: contradictions are found on the way", T, HORNBILL_TEST_CELLS) {
+  FactorGraphBuilder builder(40);
+  for (Index v = 1; v < 40; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 1, 0);
+  Solver<T> warm(std::move(builder).build(), bp::SeqFix{});
+  warm.evidence.clamp(0, 1);
+  warm.evidence.commit(warm.exec);
+  CHECK(warm.run(to_rest<typename T::Value>()).stop == bp::Stop::converged);
+  warm.evidence.clamp(39, 0);
+  warm.evidence.commit(warm.exec);
+  CHECK(warm.run(to_rest<typename T::Value>()).stop == bp::Stop::contradiction);
+  warm.evidence.release(0);
+  CHECK(run_and_compare(warm, bp::SeqFix{}, {Observation::hard(39, 0)}).local_work == 0);
+}
+
+TEST_CASE_TEMPLATE("local: repeats to the last bit, also where it is given up", T, HORNBILL_TEST_CELLS) {
+  auto const graph = parts(200);
+  std::vector<double> first;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    Solver<T> warm(graph, bp::SeqFix{});
+    warm.run(to_rest<typename T::Value>());
+    for (Index part = 0; part < 200; part += 2) warm.evidence.clamp(part * variables_of_part + 4, part % 3 == 0);
+    warm.evidence.commit(warm.exec);
+    auto const work = warm.run(to_rest<typename T::Value>()).local_work;
+    auto all = warm.messages();
+    all.push_back(work);
+    if (repeat == 0) first = all;
+    test::check_identical(all, first, fmt::format("repeat {}", repeat));
+  }
+}
+
 TEST_CASE("local: evidence tells which variables its commits have changed") {
   Kokkos::Serial exec;
   auto const host = parts(2);
   auto const graph = to_device<double>(exec, host);
   Evidence evidence(exec, host, graph);
   evidence.clamp(3, 1);
-  CHECK(evidence.changes().empty());
+  CHECK(evidence.revision() == 0);
   evidence.commit(exec);
+  auto const first = evidence.revision();
   evidence.soften(5, 0.5, 0.25);
   evidence.release(3);
+  evidence.soften(5, 0.5, 0.75);
   evidence.commit(exec);
-  CHECK(evidence.changes() == std::vector<Index>{3, 5, 3});
+  CHECK(evidence.changes_since(0) == std::vector<Index>{3, 3, 5});
+  CHECK(evidence.changes_since(first) == std::vector<Index>{3, 5});
+  CHECK(evidence.changes_since(evidence.revision()) == std::vector<Index>{});
+  CHECK_FALSE(evidence.changes_since(evidence.revision() + 1));
+  for (Index i = 0; i < 20; ++i) {
+    evidence.soften(i % 10, 0.5, 0.5);
+    evidence.commit(exec);
+  }
+  CHECK_FALSE(evidence.changes_since(first));  // longer ago than there are variables
+  CHECK(evidence.changes_since(evidence.revision() - 1) == std::vector<Index>{9});
 }

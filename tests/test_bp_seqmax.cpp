@@ -62,4 +62,5 @@ TEST_CASE("seqmax: of several evidence sets it is refused; a graph without facto
   CHECK_THROWS_AS(bp::lay_out<Kokkos::Serial>(graph, bp::make_batches(graph, bp::SeqMax{}), {.sets = 2}), InputError);
   Solver<test::Cell<Kokkos::Serial, double>> empty(FactorGraphBuilder(3).build(), bp::SeqMax{});
   CHECK(empty.run().stop == bp::Stop::converged);
+  CHECK(empty.run().local_work == 0);
 }

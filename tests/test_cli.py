@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 GOLDEN = os.path.join(SOURCE, "inputs", "golden", "horn")
@@ -108,11 +109,8 @@ class CommandLine(unittest.TestCase):
         if "openmp" not in run("lbp", "--help")[0]:
             self.skipTest("no OpenMP backend")
         for threads, schedule in ((1, "seqfix"), (4, "chromatic")):
-            os.environ["OMP_NUM_THREADS"] = str(threads)
-            try:
+            with unittest.mock.patch.dict(os.environ, OMP_NUM_THREADS=str(threads)):
                 out = json.loads(run("lbp", "g.h5", "--backend", "openmp", "--json")[0])
-            finally:
-                del os.environ["OMP_NUM_THREADS"]
             self.assertEqual(out["schedule"], schedule)
 
     def test_parameters_of_schedules(self):

@@ -147,7 +147,7 @@ int run_lbp(LbpArguments& a) {
   auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a, model);
 
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [](auto const& exec) { return bp::suitable_schedule(exec); });
+  if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, static_cast<Index>(observed.size())); });
   auto const strategy = with_parameters(a, find_strategy(a.schedule, model, a.file));
   Result const result = backend::visit(a.backend, [&](auto const& exec) {
     return a.precision == "float" ? solve<float>(exec, a, model, strategy, observed) : solve<double>(exec, a, model, strategy, observed);

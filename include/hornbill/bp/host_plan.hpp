@@ -47,7 +47,7 @@ struct HostPlan {
   Index num_part_sums = 0;                   ///< of State::part_sums; as many large rows are parts of hubs
   std::vector<Row> hubs;                     ///< whose first and count range over State::part_sums
 
-  /// A sequence of one step for each factor, for updates out of turn; none unless PlanOptions::local_update.
+  /// A sequence of one step for each factor, for updates out of turn; where PlanOptions::local_update or SEQMAX asks for it.
   std::shared_ptr<HostPlan const> by_factor;
   std::vector<Index> readers;  ///< of by_factor: [E], the step of the factor of each of FactorGraph::variable_edges, or -1
 };

@@ -28,7 +28,7 @@ struct PlanOptions {
   Execution execution = Execution::automatic;
   Index sets = 1;  ///< evidence sets that are run at once; the state takes so many times the memory
   /// Be ready to update, where evidence has changed since a state's last run, what moves by it alone before iterations of all (see
-  /// run()). Of one evidence set.   \cost about 15 bytes an edge
+  /// run()). Of one evidence set.   \cost about 15 bytes an edge, and those of State::pending where there would be none
   bool local_update = true;
 };
 
@@ -62,17 +62,18 @@ struct Plan {
   Array<Index> readers;
 };
 
-/// The built-in schedule that suits an execution space: `chromatic` on GPUs and many CPU threads, `seqfix` on few.
+/// The built-in schedule that suits an execution space: `chromatic` on GPUs and many CPU threads, `seqfix`, which has a thread for each
+/// evidence set, on few. So the last digits of marginals may depend on how many threads there are; with a schedule of one's own they do not.
 template <class ExecutionSpace>
-std::string_view suitable_schedule(ExecutionSpace const& exec) {
-  return exec.concurrency() >= backend::TuningOf<ExecutionSpace>::value.chromatic_from ? "chromatic" : "seqfix";
+std::string_view suitable_schedule(ExecutionSpace const& exec, Index sets = 1) {
+  return exec.concurrency() >= Offset{backend::TuningOf<ExecutionSpace>::value.chromatic_from} * sets ? "chromatic" : "seqfix";
 }
 
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
 ///
 /// For SEQRND it keeps a copy of the graph, to lay out later orders.
 /// \throws InputError if sequential execution is asked of a schedule without an order, or RESIDUAL or SEQMAX of several evidence sets
-/// \throws CapacityError if there are more than 2^31 - 1 tasks
+/// \throws CapacityError if there are more than 2^31 - 1 tasks, or 2^30 edges for SEQMAX
 template <class ExecutionSpace>
 HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptions const& options = {});
 

@@ -38,10 +38,10 @@ struct Options {
 /// 1 - damping. RESIDUAL leaves most messages as they are: there it is the largest change of any marginal *or* of what any one
 /// message, had it been updated, would change: its own probability, or that of its variable.
 ///
-/// Where a state goes on and its evidence has got more observations since, a *local update* comes first (PlanOptions::local_update):
-/// factors around them are updated, then those around variables that move by more than a tenth of the tolerance, until none do. One
-/// iteration of all then judges, and is the only one if nothing was overlooked. Where too much moves, iterations take over. Not with
-/// a `damping`, or without a tolerance to reach.
+/// Where a state goes on with the same Evidence, whatever has been added to it since, a *local update* comes first
+/// (PlanOptions::local_update): factors around the changes are updated, then those around variables that move by more than a tenth of
+/// the tolerance, until none do. One iteration of all then judges, and is the only one if nothing was overlooked. Where too much moves,
+/// iterations take over. Not if hard evidence was changed or withdrawn, with a `damping`, or without a tolerance to reach.
 ///
 /// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
 /// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the

@@ -23,7 +23,7 @@ struct State {
   Kokkos::View<Value*, MemorySpace> messages;                       ///< [num_messages]
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> sums;      ///< [num_slots], evidence and all messages
   Kokkos::View<Value*, MemorySpace> beliefs;                        ///< [num_slots], P(v = 1); P(v = state) behind them
-  Kokkos::View<Value*, MemorySpace> pending;                        ///< [num_messages], new values of the batch; batched only
+  Kokkos::View<Value*, MemorySpace> pending;                        ///< [num_messages], new values that wait; not where all take their places at once
   Kokkos::View<detail::Node<Value>*, MemorySpace> nodes;            ///< [num_nodes], of the trees over wide factors
   Kokkos::View<detail::Accumulator<Value>*, MemorySpace> part_sums; ///< [num_part_sums], of parts of hubs
   Kokkos::View<detail::Extended<Value>*, MemorySpace> weights, table_sums;  ///< [num_weights]
@@ -43,7 +43,7 @@ struct State {
   /// The evidence of the last run, and its withdrawals(): certainty among the messages follows from these.
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> evidence;
   int withdrawals = 0;
-  std::size_t changes = 0;   ///< Evidence::changes() that it knows of
+  std::size_t revision = 0;  ///< of that evidence
   detail::Recording recordings[2];  ///< where the backend records iterations: plain and accelerated
 };
 

@@ -102,6 +102,24 @@ void Evidence<Value, MemorySpace>::release_all() {
 }
 
 template <class Value, class MemorySpace>
+void Evidence<Value, MemorySpace>::remember_changes() {
+  std::sort(changed_variables_.begin(), changed_variables_.end());
+  changed_variables_.erase(std::unique(changed_variables_.begin(), changed_variables_.end()), changed_variables_.end());
+  if (changes_.size() + changed_variables_.size() > static_cast<std::size_t>(num_variables_)) {
+    forgotten_ += changes_.size();
+    changes_.clear();
+  }
+  changes_.insert(changes_.end(), changed_variables_.begin(), changed_variables_.end());
+  changed_variables_.clear();
+}
+
+template <class Value, class MemorySpace>
+std::optional<std::vector<Index>> Evidence<Value, MemorySpace>::changes_since(std::size_t revision) const {
+  if (revision < forgotten_ || revision > this->revision()) return {};
+  return std::vector<Index>(changes_.begin() + static_cast<std::ptrdiff_t>(revision - forgotten_), changes_.end());
+}
+
+template <class Value, class MemorySpace>
 template <class ExecutionSpace>
 void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
   if (changed_slots_.empty()) return;
@@ -116,8 +134,7 @@ void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())), scatter);
   exec.fence("hornbill: changed evidence is temporary");
   changed_slots_.clear();
-  changes_.insert(changes_.end(), changed_variables_.begin(), changed_variables_.end());
-  changed_variables_.clear();
+  remember_changes();
   withdrawals_ += std::exchange(withdrawal_is_staged_, false);
 }
 

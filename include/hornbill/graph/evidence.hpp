@@ -2,7 +2,9 @@
 /// Evidence on the device: set, changed and withdrawn without touching the graph.
 #pragma once
 
+#include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -49,11 +51,14 @@ class Evidence {
   Kokkos::View<detail::Accumulator<Value> const*, MemorySpace> terms() const { return terms_; }
   /// Counts commits that withdrew or changed hard evidence: what followed from it with certainty no longer does.
   int withdrawals() const { return withdrawals_; }
-  /// The variables of all commits so far, commit after commit: what has changed for those who know of the first so many.
-  std::vector<Index> const& changes() const { return changes_; }
+  /// How far the series of changes has come, to be asked of changes_since() later.
+  std::size_t revision() const { return forgotten_ + changes_.size(); }
+  /// The variables whose observations were committed since a revision; none if that is so long ago that it is forgotten.
+  std::optional<std::vector<Index>> changes_since(std::size_t revision) const;
 
  private:
   using Term = detail::Accumulator<Value>;
+  void remember_changes();
   void set_terms(Index variable, std::vector<Term> const& terms);
   Index slot_of(Index variable, Index state) const;
   Index slots_of(Index variable) const { return states_of(variable) == 2 ? 1 : states_of(variable); }
@@ -63,7 +68,9 @@ class Evidence {
   Index num_variables_ = 0;
   std::vector<Index> cardinality_, state_offsets_;  // empty if all variables are binary
   std::vector<Term> host_;
-  std::vector<Index> observed_, changed_slots_, changed_variables_, changes_;
+  std::vector<Index> observed_, changed_slots_, changed_variables_;
+  std::vector<Index> changes_;  // of the last commits, fewer than there are variables
+  std::size_t forgotten_ = 0;   // those before
   Kokkos::View<Term*, MemorySpace> terms_;
   bool withdrawal_is_staged_ = false;
   int withdrawals_ = 0;

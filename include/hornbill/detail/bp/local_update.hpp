@@ -34,9 +34,10 @@ struct LocalUpdate {
 
   KOKKOS_FUNCTION bool overrun() const { return local.work().overrun != 0 || local.work().edges > budget; }
 
-  KOKKOS_FUNCTION void mark(Index v, Index except) const {
+  /// \param counts  as work: not where several may mark the same variable, and which of them does is chance
+  KOKKOS_FUNCTION void mark(Index v, Index except, bool counts = true) const {
     Index const first = f.graph.variable_offsets(v), last = f.graph.variable_offsets(v + 1);
-    if (!spend(last - first)) return;
+    if (!spend(last - first, counts)) return;
     for (Index k = first; k < last; ++k)
       if (Index const step = readers(k); step >= 0 && step != except) set_bit(step);
   }
@@ -61,7 +62,7 @@ struct LocalUpdate {
   KOKKOS_FUNCTION void propagate(Index step) const {
     for_each_edge(tasks, steps(step), [&](Index edge) {
       Index const v = f.graph.factor_variables(edge);
-      if (BeliefOf<F>{f}.update_beyond(v, threshold)) mark(v, alone ? step : no_step);
+      if (BeliefOf<F>{f}.update_beyond(v, threshold)) mark(v, alone ? step : no_step, alone);
     });
   }
 
@@ -80,10 +81,10 @@ struct LocalUpdate {
     if constexpr (alone) word |= bit;
     else if ((word & bit) == 0) Kokkos::atomic_or(&word, bit);
   }
-  KOKKOS_FUNCTION bool spend(Index edges) const {
+  KOKKOS_FUNCTION bool spend(Index edges, bool counts = true) const {
     auto& work = local.work();
     if constexpr (alone) work.edges += edges;
-    else Kokkos::atomic_add(&work.edges, Offset{edges});
+    else if (counts) Kokkos::atomic_add(&work.edges, Offset{edges});
     if (edges > longest) work.overrun = 1;
     return edges <= longest;
   }
@@ -186,14 +187,15 @@ LocalWork update_locally(ExecutionSpace const& exec, F const& fields, bp::Plan<t
   Kokkos::deep_copy(exec, local.marks, 0u);
   Kokkos::deep_copy(exec, local.work, LocalWork{});
   auto const budget = static_cast<Index>(tuning.local_share * fields.num_edges()), longest = std::min(budget, tuning.local_longest);
-  LocalUpdate<false, F> const shared{undamped(fields), Tasks(by_factor), by_factor.sequence, by_factor.readers, local, static_cast<float>(threshold), budget, longest};
+  auto const parts = [&]<bool alone> {
+    return LocalUpdate<alone, F>{undamped(fields), Tasks(by_factor), by_factor.sequence, by_factor.readers, local, static_cast<float>(threshold), budget, longest};
+  };
   auto const variables = to_view<Index, MemorySpace>(exec, "hornbill::bp::changed", changed);
-  Kokkos::parallel_for("hornbill::bp::mark_changed", Range<ExecutionSpace>(exec, 0, static_cast<Index>(changed.size())), MarkChanged<F>{shared, variables});
+  Kokkos::parallel_for("hornbill::bp::mark_changed", Range<ExecutionSpace>(exec, 0, static_cast<Index>(changed.size())), MarkChanged<F>{parts.template operator()<false>(), variables});
   if constexpr (tuning.lanes) {
-    Kokkos::parallel_for("hornbill::bp::run_locally", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size), RunLocally<F>{shared});
+    Kokkos::parallel_for("hornbill::bp::run_locally", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size), RunLocally<F>{parts.template operator()<false>()});
   } else {
-    LocalUpdate<true, F> const alone{shared.f, shared.tasks, shared.steps, shared.readers, local, shared.threshold, budget, longest};
-    Kokkos::parallel_for("hornbill::bp::sweep_locally", Range<ExecutionSpace>(exec, 0, 1), SweepLocally<F>{alone});
+    Kokkos::parallel_for("hornbill::bp::sweep_locally", Range<ExecutionSpace>(exec, 0, 1), SweepLocally<F>{parts.template operator()<true>()});
   }
   LocalWork work;
   Kokkos::View<LocalWork, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(&work);

@@ -45,6 +45,7 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   if (options.sets < 1) throw InputError("a plan is for at least one evidence set");
   bool const chooses = plan.mode == Mode::selected || plan.mode == Mode::largest_first;
   if (options.sets > 1 && chooses) throw InputError("RESIDUAL and SEQMAX choose among the messages of one evidence set; several at once need another schedule");
+  if (plan.mode == Mode::largest_first && graph.num_edges() > Offset{1} << 30) throw CapacityError("SEQMAX needs a graph of at most 2^30 edges");
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
   else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);

@@ -42,7 +42,8 @@ template <class F>
 struct Observed {
   Kokkos::View<Accumulator<typename F::Value> const*, typename F::MemorySpace> terms;
   int withdrawals = 0;
-  std::vector<Index> const* changes = nullptr;  // see Evidence::changes(); where they are known
+  std::size_t revision = 0;
+  std::optional<std::vector<Index>> changed = std::nullopt;  // variables since the state's last run, where they are known
 };
 
 inline void validate(bp::Options const& options) {
@@ -163,7 +164,8 @@ Controls<F> look(ExecutionSpace const& exec, StateOf<F> const& state) {
   return controls;
 }
 
-/// Whether nothing was withdrawn from the evidence that the state's messages follow from, with certainty or without.
+/// Whether what the state's messages say with certainty still follows from the evidence: it is the same, and no hard evidence was
+/// withdrawn.
 template <class F>
 bool extends(Observed<F> const& evidence, StateOf<F> const& state) {
   return state.withdrawals == evidence.withdrawals && state.evidence.data() == evidence.terms.data();
@@ -346,9 +348,9 @@ std::optional<LocalWork> update_what_changed(ExecutionSpace const& exec, F const
                                              bp::Options const& options) {
   constexpr double share_of_tolerance = 0.1;
   if constexpr (!F::many) {
-    if (!plan.by_factor || !evidence.changes || state.changes > evidence.changes->size() || options.tolerance == 0 || options.damping > 0 || options.max_iterations == 0) return {};
-    std::vector<Index> const changed(evidence.changes->begin() + static_cast<std::ptrdiff_t>(state.changes), evidence.changes->end());
-    return update_locally(exec, f, *plan.by_factor, state.local, changed, share_of_tolerance * options.tolerance);
+    bool const wanted = options.tolerance > 0 && options.damping == 0 && options.max_iterations > 0 && options.time_limit > 0;
+    if (wanted && plan.by_factor && evidence.changed && f.graph.num_edges() > 0)
+      return update_locally(exec, f, *plan.by_factor, state.local, *evidence.changed, share_of_tolerance * options.tolerance);
   }
   return {};
 }
@@ -362,7 +364,7 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
   bool const warm = options.warm_start && !state.cold, extended = warm && extends(evidence, state);
   start(exec, f, evidence, plan, state, warm, options);
   auto const local = extended ? update_what_changed(exec, f, evidence, plan, state, options) : std::nullopt;
-  state.changes = evidence.changes ? evidence.changes->size() : 0;
+  state.revision = evidence.revision;
   auto now = look<ExecutionSpace, F>(exec, state);
   auto running = [&] { return std::find_if(now.begin(), now.end(), [](auto const& c) { return !c.stopped; }); };
 
@@ -371,17 +373,15 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
   int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
   bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
   int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
-  if (local && !local->overrun && !now.front().stopped) {  // all at rest, as far as can be told without a look at all of it
-    runner.advance(1, 1);
-    now = look<ExecutionSpace, F>(exec, state);
-  }
+  bool is_first_look = local && !local->overrun;  // all at rest, as far as can be told without one
   for (auto one = running(); one != now.end() && one->iterations < options.max_iterations && seconds() < options.time_limit; one = running()) {
-    if (one->iterations >= limit) {
+    bool const only_look = std::exchange(is_first_look, false);
+    if (one->iterations >= limit && !only_look) {
       runner.begin_acceleration(now);
       limit = options.max_iterations;
     }
     double const before = seconds();
-    runner.advance(limit - one->iterations, times);
+    runner.advance(only_look ? 1 : limit - one->iterations, only_look ? 1 : times);
     now = look<ExecutionSpace, F>(exec, state);
     if (seconds() - before < shortest_look) times = std::min(2 * times, most_submitted);
     if (!options.progress) continue;
@@ -420,7 +420,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::run");
   detail::validate(options);
   detail::require_sets(1, plan, state);
-  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), {evidence.terms(), evidence.withdrawals(), &evidence.changes()}, plan, state, options).front();
+  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), {evidence.terms(), evidence.withdrawals(), evidence.revision(), evidence.changes_since(state.revision)}, plan, state, options).front();
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
