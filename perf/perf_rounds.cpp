@@ -86,22 +86,7 @@ void run_rounds(Exec const& exec, Case const& c, std::string const& schedule, js
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Arguments a;
-  CLI::App app{"Times cold and warm runs on generated graphs, label after label; one JSON object a round"};
-  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',')->capture_default_str();
-  app.add_option("--models", a.models, "Files of models, in place of graphs")->delimiter(',')->check(CLI::ExistingFile);
-  app.add_option("--labels", a.labels, "Of models: an evidence set stored in them, or a text file")->needs("--models");
-  app.add_flag("--draw", a.draw, "Draw the labels' values from the marginals of the round before, in place of their own");
-  app.add_option("--schedules", a.schedules, "Built-in schedules")->delimiter(',')->check(CLI::IsMember(hb::bp::strategy_names()))->capture_default_str();
-  app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',')->capture_default_str();
-  app.add_option("--rounds", a.rounds, "Labels, one more each round")->check(CLI::Range(1, 100000))->capture_default_str();
-  app.add_option("--limit", a.limit, "Most iterations of a run")->capture_default_str();
-  app.add_option("--tolerance", a.tolerance, "Of each run")->capture_default_str();
-  app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
-  CLI11_PARSE(app, argc, argv);
+void measure(Arguments const& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   for (auto const& name : a.models.empty() ? a.graphs : a.models) {
     auto const c = a.models.empty() ? generated_case(name, a.rounds) : model_case(name, a);
@@ -111,5 +96,29 @@ int main(int argc, char** argv) {
                         {"device", hb::backend::describe(backend)}, {"commit", a.commit}};
         hb::backend::visit(backend, [&](auto const& exec) { run_rounds(exec, c, schedule, line, a); });
       }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments a;
+  CLI::App app{"Times cold and warm runs on generated graphs, label after label; one JSON object a round"};
+  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',')->capture_default_str();
+  auto* const models = app.add_option("--models", a.models, "Files of models, in place of graphs; with --labels")->delimiter(',')->check(CLI::ExistingFile);
+  models->needs(app.add_option("--labels", a.labels, "Of models: an evidence set stored in them, or a text file"));
+  app.add_flag("--draw", a.draw, "Draw the labels' values from the marginals of the round before, in place of their own");
+  app.add_option("--schedules", a.schedules, "Built-in schedules")->delimiter(',')->check(CLI::IsMember(hb::bp::strategy_names()))->capture_default_str();
+  app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',')->capture_default_str();
+  app.add_option("--rounds", a.rounds, "Labels, one more each round")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--limit", a.limit, "Most iterations of a run")->capture_default_str();
+  app.add_option("--tolerance", a.tolerance, "Of each run")->capture_default_str();
+  app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    measure(a);
+  } catch (hb::InputError const& e) {
+    fmt::print(stderr, "perf_rounds: {}\n", e.what());
+    return 3;
   }
 }

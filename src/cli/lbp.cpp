@@ -166,7 +166,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("lbp", "Marginals by loopy belief propagation");
   auto a = std::make_shared<LbpArguments>();
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
-  command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
+  command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)");
   command->add_option("--seed", a->seed, "seqrnd, residual_random: of the random numbers (default 1)");
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);

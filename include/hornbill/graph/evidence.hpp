@@ -69,7 +69,7 @@ class Evidence {
   std::vector<Index> cardinality_, state_offsets_;  // empty if all variables are binary
   std::vector<Term> host_;
   std::vector<Index> observed_, changed_slots_, changed_variables_;
-  std::vector<Index> changes_;  // of the last commits, fewer than there are variables
+  std::vector<Index> changes_;  // of the last commits, at most as many as there are variables
   std::size_t forgotten_ = 0;   // those before
   Kokkos::View<Term*, MemorySpace> terms_;
   bool withdrawal_is_staged_ = false;

@@ -1,6 +1,7 @@
 // How a run stands, and what it has recorded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -41,6 +42,8 @@ struct LocalWork {
 /// Which steps are to be updated, a bit each.
 template <class MemorySpace>
 struct LocalMarks {
+  static constexpr Index bits = 32;
+  static std::size_t words(std::size_t steps) { return (steps + bits - 1) / bits; }
   Kokkos::View<std::uint32_t*, MemorySpace> marks, taken;  ///< from now on; in this round
   Kokkos::View<LocalWork, MemorySpace> work;
 };

@@ -65,10 +65,7 @@ struct RunLargestFirst {
   }
   KOKKOS_FUNCTION void update(Index edge) const {
     for_each_entry(f, edge, [&](Index at, Index slot) {
-      auto const before = f.messages(at), after = f.damped(before, f.pending(at));
-      if (before == after) return;
-      f.messages(at) = after;
-      add_sum(f.sums(slot), difference(before, after));
+      put_message<Write::commit>(f, at, slot, f.messages(at), f.pending(at));
     });
     priorities.set(edge, priority(edge));  // not nothing where it was damped
     Index const v = f.graph.factor_variables(edge);

@@ -29,8 +29,7 @@ struct LocalUpdate {
   float threshold;
   Index budget, longest;  // edges: in all, and of one variable or factor
 
-  static constexpr Index bits = 32;
-  static constexpr Index no_step = -1;
+  static constexpr Index bits = LocalMarks<MemorySpace>::bits, no_step = -1;
 
   KOKKOS_FUNCTION bool overrun() const { return local.work().overrun != 0 || local.work().edges > budget; }
 
@@ -69,10 +68,8 @@ struct LocalUpdate {
  private:
   KOKKOS_FUNCTION float commit_entry(Index at, Index slot) const {
     Value const before = f.messages(at), after = f.pending(at);
-    if (before == after) return 0;
-    f.messages(at) = after;
-    if constexpr (alone) add_sum(f.sums(slot), difference(before, after));
-    else atomic_add_sum(f.sums(slot), difference(before, after));
+    if constexpr (alone) put_message<Write::commit>(f, at, slot, before, after);
+    else commit_message(f, at, slot, before, after);
     return change_of_probability(before, after);
   }
   KOKKOS_FUNCTION void set_bit(Index step) const {

@@ -48,7 +48,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.nodes, "nodes", std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0));
   make(state.part_sums, "part_sums", plan.num_part_sums);
   if (plan.by_factor) {
-    std::size_t const words = (plan.by_factor->sequence.extent(0) + 31) / 32;
+    std::size_t const words = state.local.words(plan.by_factor->sequence.extent(0));
     make(state.local.marks, "marks", words);
     make(state.local.taken, "taken", words);
     state.local.work = Kokkos::View<detail::LocalWork, MemorySpace>(view_alloc(exec, "hornbill::bp::local_work"));
