@@ -135,6 +135,15 @@ TEST_CASE_TEMPLATE("golden: acceleration brings every schedule to SEQFIX's fixed
   }
 }
 
+TEST_CASE_TEMPLATE("golden: acceleration pauses where extrapolations fail", T, HORNBILL_DOUBLE_CELLS) {
+  auto const graph = io::read_model(golden + "weblech-fgn.causal_fg").graph;
+  auto const observed = io::read_evidence_text(golden + "weblech-fgn.ev10", graph);
+  Solver<T> damped(graph, bp::SeqFix{}, observed), accelerated(graph, bp::SeqFix{}, observed);
+  REQUIRE(damped.run({.max_iterations = 1000, .tolerance = 1e-8, .damping = 0.5, .acceleration = {.after = -1}}).stop == bp::Stop::converged);
+  REQUIRE(accelerated.run({.max_iterations = 1000, .tolerance = 1e-8}).stop == bp::Stop::converged);  // an extrapolation every cycle: not in 10,000
+  test::check_close(accelerated.marginals(), damped.marginals(), 1e-6, "acceleration");
+}
+
 TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::skip(!fs::exists(extra)), T, HORNBILL_DOUBLE_CELLS) {
   std::string const folder = (fs::temp_directory_path() / fmt::format("hornbill_extra_{}", ::getpid())).string();
   fs::create_directories(folder);

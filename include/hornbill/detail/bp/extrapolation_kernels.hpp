@@ -122,6 +122,7 @@ struct Extrapolate {
   Value first_damping;
 
   static constexpr double ridge = 1e-10, nearer = 0.9, less = 0.7, least = 0.1;
+  static constexpr Index longest_pause = 8;
   template <class ExecutionSpace>
   static std::size_t scratch_bytes(Index window) { return Scratch<double, ExecutionSpace>::shmem_size(window * (window + 1)); }
 
@@ -142,9 +143,10 @@ struct Extrapolate {
     eliminate(member, matrix);
     Kokkos::single(Kokkos::PerTeam(member), [&] {
       substitute(matrix);
-      if (!to_coefficients(matrix, set))
+      auto& control = f.of_set(set).control();
+      if (!to_coefficients(matrix, set) || pauses(control))
         for (Index i = 0; i < window; ++i) coefficient(i, set) = 0;
-      damp_more_if_stalled(f.of_set(set).control());
+      damp_more_if_stalled(control);
     });
   }
 
@@ -196,6 +198,18 @@ struct Extrapolate {
       before += gamma;
     }
     return Kokkos::isfinite(before);
+  }
+  /// Whether this cycle ends without an extrapolation, because others have failed.
+  KOKKOS_FUNCTION bool pauses(Control<Value>& c) const {
+    if (c.extrapolated) {
+      bool const failed = c.residual > c.previous_residual;
+      c.last_pause = failed ? Kokkos::min(Index{longest_pause}, Kokkos::max(Index{1}, 2 * c.last_pause)) : c.last_pause / 2;
+      if (failed) c.pause = c.last_pause;
+    }
+    c.previous_residual = c.residual;
+    c.extrapolated = c.pause == 0;
+    if (c.pause > 0) --c.pause;
+    return !c.extrapolated;
   }
   KOKKOS_FUNCTION void damp_more_if_stalled(Control<Value>& c) const {
     if (static_cast<double>(c.residual) < nearer * static_cast<double>(c.lowest_residual)) {
