@@ -146,8 +146,9 @@ KOKKOS_INLINE_FUNCTION Value log_odds_without(Accumulator<Value> const& sum, Val
 /// Keeps finite log-odds on the range of the grid.
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value limit_to_grid(Value l) {
+  constexpr Value largest = GridTerm<Value>::largest;
   if (Kokkos::isinf(l)) return l;
-  return Kokkos::fmax(-GridTerm<Value>::largest, Kokkos::fmin(GridTerm<Value>::largest, l));
+  return l > largest ? largest : l < -largest ? -largest : l;  // fmin and fmax are calls, for the sake of NaN
 }
 
 }  // namespace hornbill::detail

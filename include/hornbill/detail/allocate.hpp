@@ -1,0 +1,32 @@
+// Views for arrays that kernels read from all over.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace hornbill::detail {
+
+/// Asks Linux to keep host memory that was not yet touched in pages of megabytes: each small page that a gather meets costs a walk of
+/// page tables. Elsewhere, or where there are none, nothing happens.
+void ask_for_huge_pages(void* begin, std::size_t bytes);
+
+/// A new View, not initialised.
+template <class View, class ExecutionSpace>
+View allocate(ExecutionSpace const& exec, std::string const& label, std::size_t size) {
+  View view(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), size);
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible)
+    ask_for_huge_pages(view.data(), size * sizeof(typename View::value_type));
+  return view;
+}
+/// A new View of T{}.
+template <class View, class ExecutionSpace>
+View allocate_initialised(ExecutionSpace const& exec, std::string const& label, std::size_t size) {
+  auto view = allocate<View>(exec, label, size);
+  Kokkos::deep_copy(exec, view, typename View::value_type{});
+  return view;
+}
+
+}  // namespace hornbill::detail
