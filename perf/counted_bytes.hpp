@@ -18,11 +18,13 @@ std::size_t bytes_of(std::vector<T> const& list) {
   return list.size() * sizeof(T);
 }
 
-/// Bytes and launches of an iteration by kernel, of a plan over binary variables.
+/// Bytes and launches of an iteration by kernel, of a plan over binary variables: what describes tasks once, all else for each evidence set.
 template <class Value>
 class CountedBytes {
  public:
-  CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan) : graph_(graph), plan_(plan), seen_(graph.num_variables, -1) {
+  CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan)
+      : graph_(graph), plan_(plan), value(sizeof(Value) * plan.sets), sum(sizeof(detail::Accumulator<Value>) * plan.sets),
+        node(sizeof(detail::Node<Value>) * plan.sets), seen_(graph.num_variables, -1) {
     if (plan.mode == bp::Mode::simultaneous) {
       count_messages(0);
       count_sums();
@@ -38,13 +40,13 @@ class CountedBytes {
     }
     stretch_ = false;
     add("beliefs", (sum + 2 * value) * static_cast<std::size_t>(graph.num_variables));
+    count_acceleration(bp::Acceleration{}.window);
   }
   nlohmann::json bytes() const { return bytes_; }
   nlohmann::json launches() const { return launches_; }
 
  private:
-  static constexpr std::size_t value = sizeof(Value), sum = sizeof(detail::Accumulator<Value>), node = sizeof(detail::Node<Value>),
-                               parameters = sizeof(detail::HornParameters<Value>);
+  static constexpr std::size_t parameters = sizeof(detail::HornParameters<Value>);
 
   void add(std::string const& kernel, std::size_t bytes) {
     bytes_[stretch_ ? "run_stretch" : kernel] += bytes;
@@ -125,17 +127,29 @@ class CountedBytes {
   std::size_t bytes_of_commit(Index v) { return 3 * value + (is_new(v) ? 2 * sum : 0); }
 
   void count_sums() {
-    std::size_t listed = 0;  // edges named by Row, which reads variable_edges
+    auto const edges = static_cast<std::size_t>(graph_.num_edges());
+    std::size_t in_long = 0, listed = 0;  // edges; those that Row names by variable_edges
+    for (auto const& row : plan_.long_rows) in_long += static_cast<std::size_t>(row.count);
     for (auto const* rows : {&plan_.medium_rows, &plan_.large_rows})
       for (auto const& row : *rows) listed += static_cast<std::size_t>(row.count);
-    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
-    add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) + sizeof(Index) * listed + value * edges +
-                        2 * sum * (variables - plan_.hubs.size()) + sum * static_cast<std::size_t>(plan_.num_part_sums));
-    if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * static_cast<std::size_t>(plan_.num_part_sums) + 2 * sum * plan_.hubs.size());
+    auto const parts = static_cast<std::size_t>(plan_.num_part_sums), in_rows = plan_.small_rows.size() + plan_.medium_rows.size() + plan_.large_rows.size();
+    add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) + sizeof(Index) * listed + value * (edges - in_long) + 2 * sum * in_rows);
+    std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long + 2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
+    bytes_["sum_rows"] += of_long;  // no launch of their own
+    if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * parts + 2 * sum * plan_.hubs.size());
+  }
+  /// Of a whole cycle.
+  void count_acceleration(std::size_t window) {
+    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables), number = sizeof(float) * plan_.sets;
+    add("begin_window", sizeof(Index) * edges + value * variables + (2 * value + number) * edges);
+    for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value + number) * edges);
+    add("sum_products", (window + 1) * number * edges);
+    add("move_messages", ((window - 1) * number + 2 * value) * edges);
   }
 
   HostFactorGraph const& graph_;
   bp::HostPlan const& plan_;
+  std::size_t const value, sum, node;
   std::vector<Index> seen_;
   Index round_ = -1;
   bool stretch_ = false;

@@ -23,7 +23,8 @@ METRICS = {"gpu__time_duration.sum": "seconds", "dram__bytes.sum": "dram_bytes",
 FUNCTORS = {"NarrowToVariable": "narrow_to_variable", "WholeWideFactors": "wide_to_variable", "TotalOfParts": "wide_to_variable",
             "TieParts": "wide_to_variable", "WideToVariable": "wide_to_variable", "SumRowsLanes": "sum_rows", "SumHubs": "sum_hubs",
             "CommitLanes": "commit_lanes", "CommitPending": "commit_pending", "RunStretchLanes": "run_stretch",
-            "Beliefs": "beliefs", "Judge": "judge"}
+            "Beliefs": "beliefs", "Judge": "judge", "BeliefsOfSets": "beliefs", "BeginWindow": "begin_window",
+            "KeepChanges": "keep_changes", "SumProducts": "sum_products", "Extrapolate": "extrapolate", "MoveMessages": "move_messages"}
 # Of those in CPU runs that are no kernel of their own: parts of wide factors.
 PARTS = {"total_of_parts": "wide_to_variable", "tie_parts": "wide_to_variable"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1,
@@ -31,8 +32,8 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "byte": 1, "Kbyte": 1e3, "M
 
 
 def run_perf(arguments, graph, schedule):
-    return [arguments.perf_bp, "--graphs", graph, "--schedules", schedule, "--backends", arguments.backend, "--precisions", arguments.precision,
-            "--iterations", "20", "--repeats", "3", "--commit", arguments.commit]
+    return [arguments.perf_bp, *(["--accelerate"] if arguments.accelerate else []), "--graphs", graph, "--schedules", schedule, "--backends", arguments.backend, "--precisions", arguments.precision,
+            "--iterations", str(arguments.iterations), "--repeats", "3", "--sets", str(arguments.sets), "--commit", arguments.commit]
 
 
 def read_line(command):
@@ -84,13 +85,13 @@ def measure(arguments):
             line = read_line(run_perf(arguments, graph, schedule) + ([] if on_gpu else ["--kernels"]))
             for kernel in gpu_kernels(arguments, graph, schedule, line) if on_gpu else cpu_kernels(line):
                 counted = line["counted_bytes"].get(kernel["kernel"])
-                print(json.dumps({"case": "roofline", "graph": graph, "edges": line["edges"], "schedule": schedule, "device": line["device"], "precision": arguments.precision,
+                print(json.dumps({"case": "roofline", "graph": graph, "edges": line["edges"], "schedule": schedule, "sets": arguments.sets, "device": line["device"], "precision": arguments.precision,
                                   "commit": line["commit"], "counted_bytes": counted, **kernel, "iteration_seconds": line["median_iteration_seconds"]}), flush=True)
 
 
 def print_table(files):
-    print("| graph | schedule | kernel | launches | bytes counted | from L2, measured | from memory, measured | time | floor | share of floor | issue slots used |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| graph | schedule | sets | kernel | launches | bytes counted | from L2, measured | from memory, measured | time | floor | share of floor | issue slots used |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for file in files:
         with open(file) as text:
             for line in map(json.loads, text):
@@ -98,7 +99,7 @@ def print_table(files):
                 floor = counted / line["copy_bytes_per_second"] if counted else None
                 megabytes = lambda bytes: f"{bytes / 1e6:.2f} MB" if bytes is not None else ""
                 microseconds = lambda seconds: f"{seconds * 1e6:.4g} us" if seconds is not None else ""
-                cells = [line["graph"], line["schedule"], line["kernel"], line["launches"], megabytes(counted), megabytes(line.get("l2_bytes")), megabytes(line.get("dram_bytes")),
+                cells = [line["graph"], line["schedule"], line.get("sets", 1), line["kernel"], line["launches"], megabytes(counted), megabytes(line.get("l2_bytes")), megabytes(line.get("dram_bytes")),
                          microseconds(line["seconds"]), microseconds(floor), f"{100 * floor / line['seconds']:.0f} %" if floor else "",
                          f"{line['issue_percent']:.0f} %" if "issue_percent" in line else ""]
                 print("| " + " | ".join(map(str, cells)) + " |")
@@ -111,6 +112,9 @@ def main():
     parser.add_argument("--schedules", default="parall")
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--precision", default="double")
+    parser.add_argument("--sets", type=int, default=1, help="evidence sets at once")
+    parser.add_argument("--iterations", type=int, default=20, help="of a run")
+    parser.add_argument("--accelerate", action="store_true", help="runs with acceleration from the 31st iteration on, whose kernels are counted by cycle")
     parser.add_argument("--ncu", default="ncu")
     parser.add_argument("--skip", type=int, default=60, help="kernels before those that are profiled")
     parser.add_argument("--count", type=int, default=60, help="kernels that are profiled")

@@ -252,17 +252,19 @@ void lay_out_rows(HostFactorGraph const& graph, bp::HostPlan& plan) {
       plan.small_rows.push_back(row);
     } else if (count <= bp::medium_row) {
       plan.medium_rows.push_back({v, first, count});
-    } else if (count <= bp::row_length) {
+    } else if (count <= bp::large_row) {
       plan.large_rows.push_back({v, first, count});
+    } else if (count <= bp::long_row) {
+      plan.long_rows.push_back({v, first, count});
     } else {
       Index const first_part = size_of(parts);
-      for (Index at = 0; at < count; at += bp::row_length)
-        parts.push_back({size_of(parts), first + at, std::min(bp::row_length, count - at)});
+      for (Index at = 0; at < count; at += bp::long_row)
+        parts.push_back({size_of(parts), first + at, std::min(bp::long_row, count - at)});
       plan.hubs.push_back({v, first_part, size_of(parts) - first_part});
     }
   }
   plan.num_part_sums = size_of(parts);
-  plan.large_rows.insert(plan.large_rows.begin(), parts.begin(), parts.end());
+  plan.long_rows.insert(plan.long_rows.begin(), parts.begin(), parts.end());
 }
 
 std::vector<bp::Segment> make_segments(bp::Batches const& batches, Offset largest_stretch_batch) {

@@ -42,10 +42,10 @@ struct HostPlan {
   Index num_nodes = 0;                ///< of State::nodes
   Index most_parts = 0;               ///< of one factor
 
-  std::vector<SmallRow> small_rows;          ///< binary variables, each in one of the rows or a hub
-  std::vector<Row> medium_rows, large_rows;  ///< large rows begin with the parts of hubs
-  Index num_part_sums = 0;                   ///< of State::part_sums; as many large rows are parts of hubs
-  std::vector<Row> hubs;                     ///< whose first and count range over State::part_sums
+  std::vector<SmallRow> small_rows;                     ///< binary variables, each in one of the rows or a hub
+  std::vector<Row> medium_rows, large_rows, long_rows;  ///< long rows begin with the parts of hubs
+  Index num_part_sums = 0;                              ///< of State::part_sums; as many long rows are parts of hubs
+  std::vector<Row> hubs;                                ///< whose first and count range over State::part_sums
 
   /// A sequence of one step for each factor, for updates out of turn; where PlanOptions::local_update or SEQMAX asks for it.
   std::shared_ptr<HostPlan const> by_factor;

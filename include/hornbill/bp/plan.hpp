@@ -56,7 +56,7 @@ struct Plan {
   Array<Step> sequence;
   Index num_nodes = 0, most_parts = 0;
   Array<SmallRow> small_rows;
-  Array<Row> medium_rows, large_rows, hubs;
+  Array<Row> medium_rows, large_rows, long_rows, hubs;
   Index num_part_sums = 0;
   std::shared_ptr<Plan const> by_factor;
   Array<Index> readers;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <hornbill/detail/bp/fields.hpp>
 #include <hornbill/detail/bp/odds_tree.hpp>
@@ -36,9 +37,10 @@ struct LaneTree {
   }
 };
 
-/// An edge, the sum of its variable and what the factor hears of it.
-template <class Value, class MemorySpace>
+/// An edge of one evidence set, the sum of its variable and what the factor hears of it.
+template <class F>
 struct LaneInput {
+  using Value = typename F::Value;
   bp::Lane lane;
   int id;  // of the lane in its warp
   Value before = 0, exponent = 0;
@@ -48,7 +50,7 @@ struct LaneInput {
 
   /// Reads message and sum, and what read_more() reads, before the first use of any, to wait for all together.
   template <class ReadMore>
-  KOKKOS_FUNCTION void read(Fields<Value, MemorySpace> const& f, ReadMore const& read_more) {
+  KOKKOS_FUNCTION void read(F const& f, ReadMore const& read_more) {
     if (!lane.is(bp::Lane::valid)) return;
     before = f.messages(lane.edge);
     Accumulator<Value> const sum = f.sums(lane.variable);
@@ -69,26 +71,30 @@ struct LaneInput {
   KOKKOS_FUNCTION Value orient(Value message) const { return lane.is(bp::Lane::disjunction) ? -message : message; }
 };
 
+// What plain numbers do not suffice for are functions of their own, and no part of those that call them: they need many registers and
+// much room among a kernel's instructions, and are seldom called.
+
 /// Messages of narrow factors.
-template <class Value, class MemorySpace>
+template <class F>
 struct NarrowLane {
-  using E = Extended<Value>;
-  LaneInput<Value, MemorySpace> in;
+  using Value = typename F::Value;
+  LaneInput<F> in;
   HornParameters<Value> p{};  // read by the head's lane
 
-  KOKKOS_FUNCTION NarrowLane(Fields<Value, MemorySpace> const& f, bp::Lane const& lane, int id) : in(lane, id) {
-    in.read(f, [&] { read_parameters(f); });
+  KOKKOS_FUNCTION NarrowLane(F const& f, bp::Lane const& lane, int id) : in(lane, id) {
+    in.read(f, [&] { read_parameters(f.graph.parameters); });
   }
-  KOKKOS_FUNCTION Value message(Fields<Value, MemorySpace> const& f) const {
+  KOKKOS_FUNCTION Value message(F const& f) const {
     Value oriented = 0;
-    if (!(all_lanes(in.ordinary) && message_in<Value>(oriented))) oriented = message_out_of_range(f, in.lane, in.id, in.exponent);
+    if (!(all_lanes(in.ordinary) && message_in<Value>(oriented))) oriented = message_out_of_range(f.graph.parameters, in.lane, in.id, in.exponent);
     return in.orient(oriented);
   }
 
  private:
+  using Parameters = std::decay_t<decltype(F::graph.parameters)>;
   KOKKOS_FUNCTION NarrowLane(bp::Lane const& lane, int id) : in(lane, id) {}
-  KOKKOS_FUNCTION void read_parameters(Fields<Value, MemorySpace> const& f) {
-    if (in.lane.is(bp::Lane::head)) p = f.graph.parameters(in.lane.factor);
+  KOKKOS_FUNCTION void read_parameters(Parameters const& parameters) {
+    if (in.lane.is(bp::Lane::head)) p = parameters(in.lane.factor);
   }
   /// False for all lanes if numbers of that kind do not suffice for one.
   template <class Number>
@@ -106,22 +112,21 @@ struct NarrowLane {
     if (in.lane.is(bp::Lane::wanted)) oriented = detail::message(form, against);
     return true;
   }
-  /// A function of its own, with what it needs read again: its registers are many, and it is seldom called.
-  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(Fields<Value, MemorySpace> const& f, bp::Lane lane, int id, Value exponent) {
+  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(Parameters const& parameters, bp::Lane lane, int id, Value exponent) {
     NarrowLane narrow(lane, id);
     narrow.in.exponent = exponent;
-    if (lane.is(bp::Lane::valid)) narrow.read_parameters(f);
+    if (lane.is(bp::Lane::valid)) narrow.read_parameters(parameters);
     Value oriented = 0;
-    narrow.template message_in<E>(oriented);
+    narrow.template message_in<Extended<Value>>(oriented);
     return oriented;
   }
 };
 
 /// A chunk's edges as lanes of a warp that it has for itself.
-template <class Value, class MemorySpace>
-KOKKOS_FUNCTION bp::Lane lane_of(Fields<Value, MemorySpace> const& f, bp::Chunk const& chunk, int id) {
+template <class F>
+KOKKOS_FUNCTION bp::Lane lane_of(F const& f, bp::Chunk const& chunk, int id) {
   using bp::Lane;
-  std::uint32_t const levels = Lane::pack_levels(LaneTree<Value>::most_levels);
+  std::uint32_t const levels = Lane::pack_levels(LaneTree<typename F::Value>::most_levels);
   if (id >= chunk.count) return {0, 0, 0, levels};
   Index const edge = chunk.first_edge + id;
   return {edge, f.graph.factor_variables(edge), chunk.factor,
@@ -130,12 +135,13 @@ KOKKOS_FUNCTION bp::Lane lane_of(Fields<Value, MemorySpace> const& f, bp::Chunk 
 }
 
 /// Totals and messages of a chunk of a wide factor, which has the warp for itself.
-template <class Value, class MemorySpace>
+template <class F>
 struct WideLane {
+  using Value = typename F::Value;
   using E = Extended<Value>;
-  LaneInput<Value, MemorySpace> in;
+  LaneInput<F> in;
 
-  KOKKOS_FUNCTION WideLane(Fields<Value, MemorySpace> const& f, bp::Chunk const& chunk, int id) : in(lane_of(f, chunk, id), id) {
+  KOKKOS_FUNCTION WideLane(F const& f, bp::Chunk const& chunk, int id) : in(lane_of(f, chunk, id), id) {
     in.read(f, [] {});
   }
   /// Odds against the chunk's members.
@@ -144,23 +150,29 @@ struct WideLane {
       Value const plain = in.tree(in.template odds<Value>()).total;
       if (all_lanes(suffices(plain))) return E::from(plain);
     }
-    return in.tree(in.template odds<E>()).total;
+    return total_out_of_range(in);
   }
   KOKKOS_FUNCTION Value message(Node<Value> const& node) const {
     bool const ordinary = in.ordinary && node.outside.is_ordinary() && node.head.c1.is_ordinary() && node.head.c2.is_ordinary();
     Value oriented = 0;
-    if (!(all_lanes(ordinary) && message_in<Value>(node, oriented))) message_in<E>(node, oriented);
+    if (!(all_lanes(ordinary) && message_in<Value>(in, node, oriented))) oriented = message_out_of_range(in, node);
     return in.orient(oriented);
   }
 
  private:
   template <class Number>
-  KOKKOS_FUNCTION bool message_in(Node<Value> const& node, Value& oriented) const {
+  static KOKKOS_FUNCTION bool message_in(LaneInput<F> const& in, Node<Value> const& node, Value& oriented) {
     auto const outside = number_of<Number>(node.outside);
     auto const tree = in.tree(in.template odds<Number>());
     if (!all_lanes(suffices(tree.total) && suffices(odds_against_both(tree.total, outside)))) return false;
     oriented = detail::message(form_to_body(weights_of<Number>(node.head)), tree.leave_one_out(outside, in.lane.levels()));
     return true;
+  }
+  [[gnu::noinline]] static KOKKOS_FUNCTION E total_out_of_range(LaneInput<F> in) { return in.tree(in.template odds<E>()).total; }
+  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(LaneInput<F> in, Node<Value> node) {
+    Value oriented = 0;
+    message_in<E>(in, node, oriented);
+    return oriented;
   }
 };
 

@@ -47,7 +47,7 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   if (options.sets > 1 && chooses) throw InputError("RESIDUAL and SEQMAX choose among the messages of one evidence set; several at once need another schedule");
   if (plan.mode == Mode::largest_first && graph.num_edges() > Offset{1} << 30) throw CapacityError("SEQMAX needs a graph of at most 2^30 edges");
   if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
-  else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes && options.sets == 1, plan);
+  else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes, plan);
   if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
   else plan.edges = {};
   detail::lay_out_rows(graph, plan);
@@ -91,6 +91,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   copy(host.small_rows, plan.small_rows, "small_rows");
   copy(host.medium_rows, plan.medium_rows, "medium_rows");
   copy(host.large_rows, plan.large_rows, "large_rows");
+  copy(host.long_rows, plan.long_rows, "long_rows");
   copy(host.hubs, plan.hubs, "hubs");
   plan.num_part_sums = host.num_part_sums;
   if (host.by_factor) plan.by_factor = std::make_shared<Plan<MemorySpace> const>(make_plan(exec, *host.by_factor));

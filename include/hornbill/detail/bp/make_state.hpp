@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <hornbill/bp/state.hpp>
+#include <hornbill/detail/allocate.hpp>
 #include <hornbill/error.hpp>
 
 namespace hornbill::detail {
@@ -16,7 +17,7 @@ namespace hornbill::detail {
 /// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
 inline constexpr std::size_t most_belief_warps = 4096;
 /// Threads that form beliefs of one of several evidence sets.
-inline constexpr std::size_t belief_blocks = 1024;
+inline constexpr std::size_t belief_blocks = 2048;
 /// Entries of a tree over so many edges.
 inline std::size_t priorities_of(std::size_t edges) { return 2 * std::bit_ceil(edges); }
 
@@ -33,7 +34,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   if (Offset{std::max(graph.num_messages(), graph.num_slots())} * plan.sets > std::numeric_limits<Index>::max())
     throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the 2^31 - 1 entries that a device can hold");
   auto make = [&](auto& view, char const* label, std::size_t size) {
-    view = std::decay_t<decltype(view)>(view_alloc(exec, std::string("hornbill::bp::") + label), size * plan.sets);
+    view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label, size * plan.sets);
   };
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
@@ -88,7 +89,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   auto bytes_of = [&](HostPlan const& p) {
     return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.offsets, p.sequence, p.small_rows, p.medium_rows,
-                 p.large_rows, p.hubs, p.readers);
+                 p.large_rows, p.long_rows, p.hubs, p.readers);
   };
   std::size_t const tasks = bytes_of(plan), by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;
   std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer

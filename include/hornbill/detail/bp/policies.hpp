@@ -21,9 +21,9 @@ template <class ExecutionSpace, class F>
 Range<ExecutionSpace> items(ExecutionSpace const& exec, F const& fields, Index tasks) {
   return Range<ExecutionSpace>(exec, 0, tasks * fields.sets);
 }
-/// Whether an edge is a lane: of one evidence set, where the backend says so. Of several, a set is one.
-template <class ExecutionSpace, class F>
-inline constexpr bool uses_lanes = backend::TuningOf<ExecutionSpace>::value.lanes && !F::many;
+/// Whether an edge is a lane of a warp.
+template <class ExecutionSpace>
+inline constexpr bool uses_lanes = backend::TuningOf<ExecutionSpace>::value.lanes;
 
 /// Calls function(lane) in each lane of the calling warp.
 template <class Member, class Function>

@@ -82,9 +82,10 @@ struct LargestResidual {
   }
 };
 
-/// RESIDUAL leaves most messages as they are: what they would change by counts too. Second half of largest_changes.
+/// RESIDUAL leaves most messages as they are: what they would change by counts too. Second half of largest_changes; returns how many
+/// entries.
 template <class Launcher, class Value, class MemorySpace>
-void look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> const& residuals, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
+Index look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> const& residuals, Kokkos::View<Value*, MemorySpace> const& largest_changes) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   auto const half = largest_changes.extent(0) / 2;
@@ -95,9 +96,11 @@ void look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> con
     constexpr int warps = tuning.team_size / bp::warp_size;
     Index const teams = std::min<Index>((messages + tuning.team_size - 1) / tuning.team_size, static_cast<Index>(half) / warps);
     launcher.parallel_for("hornbill::bp::residuals", BoundedTeams<ExecutionSpace, tuning.team_size>(launcher.exec, teams, warps, bp::warp_size), kernel);
+    return teams * warps;
   } else {
     Kokkos::View<Value, MemorySpace> const one = Kokkos::subview(largest, 0);
     launcher.parallel_reduce("hornbill::bp::residuals", Range<ExecutionSpace>(launcher.exec, 0, messages), kernel, Kokkos::Max<Value, MemorySpace>(one));
+    return 1;
   }
 }
 
@@ -106,22 +109,28 @@ void look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> con
 template <class Value, class MemorySpace>
 struct Judge {
   Kokkos::View<Control<Value>*, MemorySpace> controls;
-  Kokkos::View<Value*, MemorySpace> largest_changes;
+  Kokkos::View<Value*, MemorySpace> largest_changes;  // the first half of beliefs, the second of messages
+  Index of_beliefs, of_messages;                      // entries of each set
   int iterations;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    Value largest = 0;
-    auto const set = static_cast<Index>(member.league_rank()), sets = static_cast<Index>(member.league_size());
-    auto const entries = static_cast<Index>(largest_changes.extent(0)) / sets;  // of beliefs, which took damped steps; then of messages
-    Value const scale = 1 / (1 - controls(set).damping);
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, entries),
-                            [&](Index i, Value& l) { l = Kokkos::fmax(l, (2 * i < entries ? scale : Value(1)) * largest_changes(Offset{i} * sets + set)); },
-                            Kokkos::Max<Value>(largest));
+    auto const set = static_cast<Index>(member.league_rank());
+    Value const damped = largest_of(member, set, 0, of_beliefs);
+    Value largest = damped / (1 - controls(set).damping);  // beliefs took damped steps
+    if (of_messages > 0) largest = Kokkos::fmax(largest, largest_of(member, set, static_cast<Index>(largest_changes.extent(0)) / 2, of_messages));
     Kokkos::single(Kokkos::PerTeam(member), [&] { judge(controls(set), largest); });
   }
 
  private:
+  template <class Member>
+  KOKKOS_FUNCTION Value largest_of(Member const& member, Index set, Index first, Index entries) const {
+    Value largest = 0;
+    auto const sets = static_cast<Index>(member.league_size());
+    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, entries),
+                            [&](Index i, Value& l) { l = Kokkos::fmax(l, largest_changes(first + Offset{i} * sets + set)); }, Kokkos::Max<Value>(largest));
+    return largest;
+  }
   KOKKOS_FUNCTION void judge(Control<Value>& c, Value largest) const {
     if (c.stopped) return;
     c.iterations += iterations;
@@ -131,12 +140,13 @@ struct Judge {
   }
 };
 
+/// \param of_beliefs, of_messages  entries of largest_changes
 template <class Launcher, class Value, class MemorySpace>
-void judge(Launcher& launcher, bp::State<Value, MemorySpace> const& state, int iterations) {
+void judge(Launcher& launcher, bp::State<Value, MemorySpace> const& state, Index of_beliefs, Index of_messages, int iterations) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr int size = backend::TuningOf<ExecutionSpace>::value.stretch_team_size;
   launcher.parallel_for("hornbill::bp::judge", BoundedTeams<ExecutionSpace, size>(launcher.exec, state.sets, size),
-                        Judge<Value, MemorySpace>{state.controls, state.largest_changes, iterations});
+                        Judge<Value, MemorySpace>{state.controls, state.largest_changes, of_beliefs, of_messages, iterations});
 }
 
 template <class F>
@@ -194,8 +204,7 @@ void start(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, 
   put_controls<ExecutionSpace, F>(exec, state, Controls<F>(state.sets, control));
   Immediate<ExecutionSpace> launcher{exec};
   form_sums(launcher, f, plan);
-  form_beliefs(launcher, f, state.largest_changes);
-  judge(launcher, state, 0);
+  judge(launcher, state, form_beliefs(launcher, f, state.largest_changes), 0, 0);
 }
 
 template <class Launcher, class F>
@@ -224,12 +233,13 @@ void iterate(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> c
 /// Iterations of which the last is judged. `each(i)` launches iteration i.
 template <class Launcher, class F, class Each>
 void iterate_and_judge(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> const& state, int iterations, Each const& each) {
+  Index of_beliefs = 0, of_messages = 0;
   for (int i = 0; i < iterations; ++i) {
     each(i);
-    if (i + 2 >= iterations) form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
+    if (i + 2 >= iterations) of_beliefs = form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
   }
-  if (plan.mode == bp::Mode::selected) look_at_residuals(launcher, state.residuals, state.largest_changes);
-  judge(launcher, state, iterations);
+  if (plan.mode == bp::Mode::selected) of_messages = look_at_residuals(launcher, state.residuals, state.largest_changes);
+  judge(launcher, state, of_beliefs, of_messages, iterations);
 }
 
 template <class MemorySpace>

@@ -5,27 +5,9 @@
 
 namespace hornbill::detail {
 
-/// The tasks of a plan, as kernels see them.
-template <class MemorySpace>
-struct Tasks {
-  template <class T>
-  using Array = Kokkos::View<T const*, MemorySpace>;
-  Array<bp::Chunk> chunks, parts;
-  Array<bp::Lane> lanes;
-  Array<bp::WideTask> wide;
-  Array<bp::TableTask> tables;
-  Array<Index> table_edges, edges;
-  Array<bp::BatchOffsets> offsets;
-
-  explicit Tasks(bp::Plan<MemorySpace> const& plan)
-      : chunks(plan.chunks), parts(plan.parts), lanes(plan.lanes), wide(plan.wide), tables(plan.tables), table_edges(plan.table_edges),
-        edges(plan.edges), offsets(plan.device_offsets) {}
-};
-
 template <Write write, class F>
 KOKKOS_FUNCTION void update_wide_step(F const& f, Tasks<typename F::MemorySpace> const& tasks, bp::WideTask const& task) {
-  WideParts<write, F> const factors{f, tasks.wide, tasks.parts, tasks.chunks};
-  for (Index part = task.first_part; part < task.last_part; ++part) factors.total_of_set(f, part);
+  for (Index part = task.first_part; part < task.last_part; ++part) store_total_of_part(f, tasks.parts(part));
   update_wide<write>(OneThread{}, f, task);
   for (Index i = task.first_chunk; i < task.last_chunk; ++i) ChunkUpdate(f, tasks.chunks(i)).template put_messages<write>();
 }

@@ -94,7 +94,7 @@ struct Warps {
       auto const walked = walk_in(leaf.plain(), outside.plain(), lane, count);
       if (all_lanes(suffices<Value>(odds_against_both(walked.total, outside.plain())))) return {E::from(walked.total), E::from(walked.outside)};
     }
-    return walk_in(leaf, outside, lane, count);
+    return walk_out_of_range(leaf, outside, lane, count);
   }
 
  private:
@@ -105,6 +105,11 @@ struct Warps {
     constexpr int levels = LaneTree<Number>::most_levels;
     LaneTree<Number> const tree(leaf, lane, static_cast<int>(count), 0, levels);
     return {tree.total, tree.leave_one_out(outside, levels)};
+  }
+  /// A function of its own, see lane_update.hpp.
+  template <class E>
+  [[gnu::noinline]] KOKKOS_FUNCTION static Walked<E> walk_out_of_range(E leaf, E outside, int lane, Index count) {
+    return walk_in(leaf, outside, lane, count);
   }
 };
 
