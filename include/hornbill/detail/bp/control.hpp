@@ -24,6 +24,7 @@ struct Control {
   Value damping = 0;                                        ///< of messages; acceleration changes it
   Value lowest_residual = std::numeric_limits<Value>::max();///< at the end of any cycle of acceleration
   Index stalled = 0;                                        ///< cycles since then
+  Index careful = 0;                                        ///< cycles follow without an extrapolation where one has failed
   Value previous_residual = 0;                              ///< at the end of the cycle before
   Index extrapolated = 0;                                   ///< whether that cycle ended in an extrapolation
   Index pause = 0, last_pause = 0;                          ///< cycles still to go without one; and after the last that failed

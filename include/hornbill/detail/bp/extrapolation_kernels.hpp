@@ -146,7 +146,7 @@ struct Extrapolate {
       auto& control = f.of_set(set).control();
       if (!to_coefficients(matrix, set) || pauses(control))
         for (Index i = 0; i < window; ++i) coefficient(i, set) = 0;
-      damp_more_if_stalled(control);
+      change_if_stalled(control);
     });
   }
 
@@ -201,7 +201,7 @@ struct Extrapolate {
   }
   /// Whether this cycle ends without an extrapolation, because others have failed.
   KOKKOS_FUNCTION bool pauses(Control<Value>& c) const {
-    if (c.extrapolated) {
+    if (c.extrapolated && c.careful) {
       bool const failed = c.residual > c.previous_residual;
       c.last_pause = failed ? Kokkos::min(Index{longest_pause}, Kokkos::max(Index{1}, 2 * c.last_pause)) : c.last_pause / 2;
       if (failed) c.pause = c.last_pause;
@@ -211,13 +211,19 @@ struct Extrapolate {
     if (c.pause > 0) --c.pause;
     return !c.extrapolated;
   }
-  KOKKOS_FUNCTION void damp_more_if_stalled(Control<Value>& c) const {
+  /// Where extrapolations bring a run no nearer, it goes on with pauses after those that fail; and if that does not help either, with
+  /// smaller steps, without them.
+  KOKKOS_FUNCTION void change_if_stalled(Control<Value>& c) const {
     if (static_cast<double>(c.residual) < nearer * static_cast<double>(c.lowest_residual)) {
       c.lowest_residual = c.residual;
       c.stalled = 0;
     } else if (++c.stalled >= patience) {
-      double const share = less * (1 - static_cast<double>(c.damping));
-      c.damping = share < least ? first_damping : static_cast<Value>(1 - share);
+      if (c.careful) {
+        double const share = less * (1 - static_cast<double>(c.damping));
+        c.damping = share < least ? first_damping : static_cast<Value>(1 - share);
+      }
+      c.careful = !c.careful;
+      c.pause = c.last_pause = 0;
       c.lowest_residual = c.residual;
       c.stalled = 0;
     }
