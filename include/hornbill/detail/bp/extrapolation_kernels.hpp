@@ -146,7 +146,7 @@ struct Extrapolate {
       auto& control = f.of_set(set).control();
       if (!to_coefficients(matrix, set) || pauses(control))
         for (Index i = 0; i < window; ++i) coefficient(i, set) = 0;
-      change_if_stalled(control);
+      damp_more_if_stalled(control);
     });
   }
 
@@ -211,18 +211,16 @@ struct Extrapolate {
     if (c.pause > 0) --c.pause;
     return !c.extrapolated;
   }
-  /// Where extrapolations bring a run no nearer, it goes on with pauses after those that fail; and if that does not help either, with
-  /// smaller steps, without them.
-  KOKKOS_FUNCTION void change_if_stalled(Control<Value>& c) const {
+  /// Smaller steps where a run comes no nearer; after the smallest the first again, now careful, then careless, in turns.
+  KOKKOS_FUNCTION void damp_more_if_stalled(Control<Value>& c) const {
     if (static_cast<double>(c.residual) < nearer * static_cast<double>(c.lowest_residual)) {
       c.lowest_residual = c.residual;
       c.stalled = 0;
     } else if (++c.stalled >= patience) {
-      if (c.careful) {
-        double const share = less * (1 - static_cast<double>(c.damping));
-        c.damping = share < least ? first_damping : static_cast<Value>(1 - share);
-      }
-      c.careful = !c.careful;
+      double const share = less * (1 - static_cast<double>(c.damping));
+      bool const anew = share < least;
+      c.damping = anew ? first_damping : static_cast<Value>(1 - share);
+      if (anew) c.careful = !c.careful;
       c.pause = c.last_pause = 0;
       c.lowest_residual = c.residual;
       c.stalled = 0;
