@@ -32,7 +32,7 @@ def main():
     for file in arguments.files:
         with open(file) as text:
             for line in map(json.loads, text):
-                if "error" in line or line["precision"] != "double" or line["graph"] == "hub" or line.get("sets", 1) != 1 or (line["backend"] == "openmp" and line["schedule"] in ONE_THREAD):
+                if "error" in line or line["precision"] != "double" or line["graph"] == "hub" or line.get("sets", 1) != 1 or (line["backend"] == "openmp" and line["schedule"] in ONE_THREAD and line["device"] != "1 CPU thread"):
                     continue
                 where = "1 CPU thread" if line["backend"] == "serial" else line["device"].replace("NVIDIA ", "")
                 series.setdefault((line["schedule"], where), []).append((line["edges"], line["median_iteration_seconds"]))

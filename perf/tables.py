@@ -85,7 +85,7 @@ def iterations(files):
         for file in files:
             with open(file) as text:
                 for line in map(json.loads, text):
-                    if "error" in line or line["precision"] != precision or line.get("sets", 1) != 1 or line["backend"] == "openmp" and line["schedule"] in ONE_THREAD:
+                    if "error" in line or line["precision"] != precision or line.get("sets", 1) != 1 or line["backend"] == "openmp" and line["schedule"] in ONE_THREAD and line["device"] != "1 CPU thread":
                         continue
                     column = line["schedule"].upper(), "1 CPU thread" if line["backend"] == "serial" else line["device"]
                     columns[column] = None
