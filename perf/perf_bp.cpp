@@ -117,7 +117,10 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
   hb::bp::Options options{.max_iterations = a.iterations, .tolerance = a.accelerate ? 1e-300 : 0, .warm_start = false, .check_every = a.accelerate ? 0 : a.iterations};
   hb::bp::run(exec, graph, evidence, plan, state, options);  // warm-up
   std::vector<double> each;
-  for (int i = 0; i < a.repeats; ++i) each.push_back(hb::bp::run(exec, graph, evidence, plan, state, options).front().elapsed_seconds / a.iterations);
+  for (int i = 0; i < a.repeats; ++i) {
+    auto const report = hb::bp::run(exec, graph, evidence, plan, state, options).front();
+    each.push_back(report.elapsed_seconds / std::max(1, report.iterations));
+  }
   std::sort(each.begin(), each.end());
   auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false}).front();
   auto const p_true = hb::bp::marginals(exec, graph, state);

@@ -68,8 +68,9 @@ TEST_CASE_TEMPLATE("sets: each has the bits of a run of its own", T, HORNBILL_TE
 }
 
 TEST_CASE_TEMPLATE("sets: hubs and wide factors too", T, HORNBILL_TEST_CELLS) {
-  Index const n = 3000;  // premises of a disjunction, and conclusions of a premise: several levels, several parts
-  FactorGraphBuilder builder(2 * n + 2);
+  Index const n = 2 * bp::long_row + 500;  // premises of a disjunction, and conclusions of a premise: several levels, several parts
+  Index const others[] = {bp::medium_row, bp::large_row, bp::large_row + 300};  // conclusions of further premises, rows of each kind
+  FactorGraphBuilder builder(2 * n + 5);
   std::vector<Index> body(n);
   for (Index v = 0; v < n; ++v) {
     body[v] = v;
@@ -77,8 +78,11 @@ TEST_CASE_TEMPLATE("sets: hubs and wide factors too", T, HORNBILL_TEST_CELLS) {
   }
   builder.add_disjunction(2 * n, body).add_prior(2 * n + 1, 0.9);
   for (Index v = n; v < 2 * n; ++v) builder.add_conjunction(v, std::vector<Index>{2 * n + 1}, 0.9, 0.05);
+  for (Index i = 0; i < 3; ++i)
+    for (Index v = n; v < n + others[i]; ++v) builder.add_conjunction(v, std::vector<Index>{2 * n + 2 + i}, 0.7, 0.1 + 0.1 * i);
   auto const graph = std::move(builder).build();
-  std::vector<HostEvidence> const sets{{Observation::hard(2 * n, 0)}, {}, {Observation::hard(2 * n, 1), Observation::hard(n, 0)}};
+  std::vector<HostEvidence> sets{{Observation::hard(2 * n, 0)}, {}, {Observation::hard(2 * n, 1), Observation::hard(n, 0)}};
+  for (Index v : {n + 1, n + 40, n + 300}) sets.push_back({Observation::hard(v, 1)});
   SetsSolver<T> together(graph, bp::Parall{}, sets);
   together.run({.max_iterations = 4, .tolerance = 0});
   for (std::size_t s = 0; s < sets.size(); ++s) {

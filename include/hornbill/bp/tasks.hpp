@@ -18,7 +18,8 @@ namespace hornbill::bp {
 /// Edges of a chunk, and nodes of a block of the tree above them.
 inline constexpr Index chunk_size = 32;
 /// Incoming messages of a variable that a SmallRow names itself, that a quarter of a warp sums, that a warp does, and that a team
-/// does; a variable with more is a hub, divided into rows of that length. On a CPU each row is one thread's.
+/// does; a variable with more is a hub, divided into rows of that length. On a CPU each row is one thread's; of several evidence sets
+/// a warp, or team, takes some at once, and medium rows are a thread's.
 inline constexpr Index small_row = 3, medium_row = 32, large_row = 256, long_row = 4096;
 
 /// Consecutive edges of one Horn factor, of which some messages are wanted.

@@ -148,7 +148,7 @@ template <class Value>
 KOKKOS_INLINE_FUNCTION Value limit_to_grid(Value l) {
   constexpr Value largest = GridTerm<Value>::largest;
   if (Kokkos::isinf(l)) return l;
-  return l > largest ? largest : l < -largest ? -largest : l;  // fmin and fmax are calls, for the sake of NaN
+  return !(l <= largest) ? largest : l < -largest ? -largest : l;  // NaN is taken as it was by fmin and fmax, which are calls
 }
 
 }  // namespace hornbill::detail

@@ -144,7 +144,9 @@ struct Extrapolate {
     Kokkos::single(Kokkos::PerTeam(member), [&] {
       substitute(matrix);
       auto& control = f.of_set(set).control();
-      if (!to_coefficients(matrix, set) || pauses(control))
+      bool const found = to_coefficients(matrix, set), pausing = pauses(control);
+      if (!found) control.extrapolated = 0;
+      if (!found || pausing)
         for (Index i = 0; i < window; ++i) coefficient(i, set) = 0;
       damp_more_if_stalled(control);
     });

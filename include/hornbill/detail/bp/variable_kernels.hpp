@@ -316,7 +316,7 @@ struct Beliefs {
   using Value = typename F::Value;
   using MemorySpace = typename F::MemorySpace;
   F f;
-  Kokkos::View<Value*, MemorySpace> largest_changes;  // of each warp; of several sets: of each block of variables and set
+  Kokkos::View<Value*, MemorySpace> largest_changes;  // of each warp
 
   KOKKOS_FUNCTION void operator()(Index v, Value& largest) const {
     if (!f.stopped()) largest = Kokkos::fmax(largest, BeliefOf<F>{f}.update(v));
