@@ -36,6 +36,18 @@ struct CountAllocations {
   }
 };
 
+/// The most bytes that live at once while `use` makes what it needs and uses it are those promised, headers and scalars aside.
+template <class Memory, class Use>
+void check_promise(double promised, Use const& use) {
+  CountAllocations const counter(Memory::name());
+  use();
+  double const small_change = 16384;
+  INFO("promised ", promised);
+  CHECK(most_allocated > 0);
+  CHECK(static_cast<double>(most_allocated) <= promised + small_change);
+  CHECK(promised <= 1.2 * static_cast<double>(most_allocated));
+}
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T, HORNBILL_TEST_CELLS) {
@@ -53,13 +65,27 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
       bp::PlanOptions const options{.execution = simultaneous ? bp::Execution::automatic : bp::Execution::batched};
       auto const host_plan = bp::lay_out<typename T::Exec>(*graph, bp::make_batches(*graph, strategy), options);
       auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, host_plan));
-      CountAllocations const counter(T::Memory::name());
-      test::Solver<T> solver(*graph, strategy, {}, options);
-      solver.run({.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
-      auto const small_change = 16384.0;  // headers, scalars
-      INFO(std::string(name), ", promised ", promised);
-      CHECK(most_allocated > 0);
-      CHECK(static_cast<double>(most_allocated) <= promised + small_change);
-      CHECK(promised <= 1.2 * static_cast<double>(most_allocated));
+      INFO(std::string(name));
+      check_promise<typename T::Memory>(promised, [&] {
+        test::Solver<T> solver(*graph, strategy, {}, options);
+        solver.run({.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
+      });
     }
+}
+
+TEST_CASE_TEMPLATE("memory: the same of several evidence sets", T, HORNBILL_TEST_CELLS) {
+  using Value = typename T::Value;
+  typename T::Exec exec;
+  bp::PlanOptions const options{.sets = 7};
+  for (Index variables : {300, 20000}) {  // fewer than threads that form beliefs, and more
+    auto const graph = generate({.num_variables = variables, .num_edges = 4 * variables}).graph;
+    auto const host_plan = bp::lay_out<typename T::Exec>(graph, bp::make_batches(graph, bp::Parall{}), options);
+    check_promise<typename T::Memory>(static_cast<double>(bp::bytes_needed<Value>(graph, host_plan)), [&] {
+      auto const device = to_device<Value>(exec, graph);
+      EvidenceSets<Value, typename T::Memory> const evidence(exec, graph, device, std::vector<HostEvidence>(7));
+      auto const plan = bp::make_plan(exec, graph, bp::Parall{}, options);
+      auto state = bp::make_state(exec, device, plan);
+      bp::run(exec, device, evidence, plan, state, {.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
+    });
+  }
 }

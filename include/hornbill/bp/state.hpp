@@ -48,6 +48,7 @@ struct State {
 };
 
 /// Makes a state with uniform messages. Sized for the graph and the plan; use it with these alone.
+/// \throws CapacityError if the plan has too many evidence sets for the indices of a device
 template <class Value, class ExecutionSpace, class MemorySpace>
 State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                      Plan<MemorySpace> const& plan);

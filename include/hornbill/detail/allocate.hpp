@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 namespace hornbill::detail {
 
-/// Asks Linux to keep host memory that was not yet touched in pages of megabytes: each small page that a gather meets costs a walk of
-/// page tables. Elsewhere, or where there are none, nothing happens.
+/// Asks Linux to keep host memory in pages of megabytes, which it does for what is not yet touched: each small page that a gather meets
+/// costs a walk of page tables. Elsewhere, or where there are none, nothing happens.   \units bytes
 void ask_for_huge_pages(void* begin, std::size_t bytes);
 
 /// A new View, not initialised.

@@ -6,7 +6,7 @@
 
 namespace hornbill::detail {
 
-/// On CPUs, asks for what an update of the chunk reads from all over memory: a third of its time would go into waiting for it.
+/// On CPUs, asks for what an update of the chunk reads from all over memory, and would wait for.
 template <class F>
 KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] F const& f, [[maybe_unused]] bp::Chunk const& chunk) {
   KOKKOS_IF_ON_HOST((for (Index e = chunk.first_edge; e < chunk.first_edge + chunk.count; ++e) __builtin_prefetch(&f.sums(f.graph.factor_variables(e)));))

@@ -16,8 +16,26 @@ namespace hornbill::detail {
 
 /// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
 inline constexpr std::size_t most_belief_warps = 4096;
-/// Threads that form beliefs of one of several evidence sets.
-inline constexpr std::size_t belief_blocks = 2048;
+/// Threads that form beliefs of one of several evidence sets, where there are as many variables.
+inline constexpr std::size_t most_belief_blocks = 2048;
+/// Entries of State::largest_changes for each set: of beliefs; of a single set, half of them of messages.
+inline std::size_t largest_changes_of(Index sets, std::size_t variables, bool lanes) {
+  if (sets > 1) return std::clamp<std::size_t>(variables, 1, most_belief_blocks);
+  return 2 * (lanes ? most_belief_warps : 1);
+}
+/// Items of the largest launch over a batch, of one set: lanes, which are padded, and teams that share wide factors.
+template <class ExecutionSpace, class MemorySpace>
+Offset largest_launch(bp::Plan<MemorySpace> const& plan) {
+  Index const teams = std::min(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
+  Offset most = 0;
+  for (std::size_t b = 0; b + 1 < plan.offsets.size(); ++b) {
+    auto const &begin = plan.offsets[b], &end = plan.offsets[b + 1];
+    most = std::max({most, Offset{end.warps - begin.warps} * bp::warp_size, Offset{end.wide - begin.wide} * teams});
+  }
+  return most;
+}
+/// Indices that a launch may have: rounded up to whole teams they must still be one.
+inline constexpr Offset most_items = std::numeric_limits<Index>::max() - 4096;
 /// Entries of a tree over so many edges.
 inline std::size_t priorities_of(std::size_t edges) { return 2 * std::bit_ceil(edges); }
 
@@ -31,8 +49,9 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   using Kokkos::view_alloc;
   State<Value, MemorySpace> state;
   state.sets = plan.sets;
-  if (Offset{std::max(graph.num_messages(), graph.num_slots())} * plan.sets > std::numeric_limits<Index>::max())
-    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the 2^31 - 1 entries that a device can hold");
+  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan)}) * plan.sets > detail::most_items)
+    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " + std::to_string(detail::most_items) +
+                        " entries or tasks that a device can hold; run fewer at once");
   auto make = [&](auto& view, char const* label, std::size_t size) {
     view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label, size * plan.sets);
   };
@@ -57,8 +76,7 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   make(state.controls, "controls", 1);
-  std::size_t const formed_by = plan.sets > 1 ? detail::belief_blocks : backend::TuningOf<ExecutionSpace>::value.lanes ? detail::most_belief_warps : 1;
-  make(state.largest_changes, "largest_changes", 2 * formed_by);
+  make(state.largest_changes, "largest_changes", detail::largest_changes_of(plan.sets, graph.num_variables(), backend::TuningOf<ExecutionSpace>::value.lanes));
   return state;
 }
 
@@ -93,7 +111,7 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
   };
   std::size_t const tasks = bytes_of(plan), by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;
   std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
-  return structure + state * sets + plans + by_factor + tables + 2 * sizeof(Value) * (sets > 1 ? detail::belief_blocks * sets : detail::most_belief_warps);
+  return structure + state * sets + plans + by_factor + tables + sizeof(Value) * sets * detail::largest_changes_of(plan.sets, graph.num_variables, true);
 }
 
 }  // namespace hornbill::bp

@@ -85,6 +85,13 @@ struct SumRows {
   }
 };
 
+/// Over `lanes` lanes that lie `apart` from each other.
+template <int lanes, class Value>
+KOKKOS_FUNCTION Accumulator<Value> sum_of_lanes(Accumulator<Value> sum, int apart = 1) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) add_sum(sum, from_lane_beside(sum, distance * apart));
+  return sum;
+}
+
 /// How a warp is divided where rows are summed by lanes: of several evidence sets it takes some at once, which lie side by side, with
 /// fewer lanes for each. Sums on the grid are exact, so their division does not change bits.
 template <class F>
@@ -93,12 +100,6 @@ struct LanesOfRow {
   static constexpr int count = bp::warp_size / sets_at_once;
 
   static KOKKOS_FUNCTION Index groups(F const& fields) { return (fields.sets + sets_at_once - 1) / sets_at_once; }
-  /// Over `lanes` lanes of one row and set.
-  template <int lanes, class Value>
-  static KOKKOS_FUNCTION Accumulator<Value> sum(Accumulator<Value> sum) {
-    for (int distance = lanes / 2; distance > 0; distance /= 2) add_sum(sum, from_lane_beside(sum, distance * sets_at_once));
-    return sum;
-  }
 };
 
 template <class Value, class ExecutionSpace>
@@ -114,13 +115,13 @@ KOKKOS_FUNCTION void sum_long_row(Member const& member, F const& fields, bp::Row
   auto const& f = fields.of_set(Kokkos::min(set, fields.sets - 1));
   bool const stopped = f.stopped();  // asked ahead, to wait for all together
   SumRow const by{f};
-  auto sum = Lanes::template sum<Lanes::count>(by.some(row, rank * Lanes::count + lane, warps * Lanes::count));
+  auto sum = sum_of_lanes<Lanes::count>(by.some(row, rank * Lanes::count + lane, warps * Lanes::count), at_once);
   if (lane == 0) of_warps(rank * at_once + id) = sum;
   member.team_barrier();
   if (rank > 0) return;
   sum = {};
   for (int w = lane; w < warps; w += Lanes::count) add_sum(sum, of_warps(w * at_once + id % at_once));
-  sum = Lanes::template sum<Lanes::count>(sum);
+  sum = sum_of_lanes<Lanes::count>(sum, at_once);
   if (lane == 0 && set < fields.sets && !stopped) by.put(row, part, sum);
 }
 
@@ -172,7 +173,7 @@ struct SumRowsLanes {
     auto const& f = fields.of_set(Kokkos::min(set, fields.sets - 1));
     bool const stopped = f.stopped();
     SumRow const by{f};
-    auto const sum = Lanes::template sum<Lanes::count>(by.some(row, id / Lanes::sets_at_once, Lanes::count));
+    auto const sum = sum_of_lanes<Lanes::count>(by.some(row, id / Lanes::sets_at_once, Lanes::count), Lanes::sets_at_once);
     if (id < Lanes::sets_at_once && set < fields.sets && !stopped) by.put(row, false, sum);
   }
   KOKKOS_FUNCTION void sum_medium(Index i, int lane) const {
@@ -182,7 +183,7 @@ struct SumRowsLanes {
     SumRow const by{item.fields};
     bp::Row const row = valid ? rows.medium(item.task) : bp::Row{0, 0, 0};
     auto sum = by.some(row, lane, lanes_of_medium);
-    if constexpr (!F::many) sum = Lanes::template sum<lanes_of_medium>(sum);
+    if constexpr (!F::many) sum = sum_of_lanes<lanes_of_medium>(sum);
     if (lane == 0 && valid && !stopped) by.put(row, false, sum);
   }
 };
@@ -205,8 +206,7 @@ struct SumHubs {
     bool const stopped = item.fields.stopped();
     bp::Row const hub = hubs(item.task);
     for_each_lane(member, [&](int id) {
-      Accumulator<Value> sum = some(item.fields, hub, id, bp::warp_size);
-      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) add_sum(sum, from_lane_beside(sum, distance));
+      auto const sum = sum_of_lanes<bp::warp_size>(some(item.fields, hub, id, bp::warp_size));
       if (id == 0 && !stopped) put(item.fields, hub, sum);
     });
   }
@@ -444,14 +444,14 @@ Index form_beliefs(Launcher& launcher, F const& f, Kokkos::View<typename F::Valu
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   using Value = typename F::Value;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
-  auto const entries = static_cast<Index>(largest_changes.extent(0) / 2), variables = static_cast<Index>(f.graph.num_variables());
+  auto const variables = static_cast<Index>(f.graph.num_variables());
   if constexpr (F::many) {
-    Index const blocks = entries / f.sets;
+    Index const blocks = static_cast<Index>(largest_changes.extent(0)) / f.sets;
     launcher.parallel_for("hornbill::bp::beliefs", items<ExecutionSpace>(launcher.exec, f, blocks), BeliefsOfSets<F>{f, largest_changes, blocks});
     return blocks;
   } else if constexpr (tuning.lanes) {
     constexpr int warps = tuning.team_size / bp::warp_size;
-    Index const teams = std::min<Index>((variables + tuning.team_size - 1) / tuning.team_size, entries / warps);
+    Index const most = static_cast<Index>(largest_changes.extent(0)) / 2 / warps, teams = std::min<Index>((variables + tuning.team_size - 1) / tuning.team_size, most);
     launcher.parallel_for("hornbill::bp::beliefs", BoundedTeams<ExecutionSpace, tuning.team_size, 4>(launcher.exec, teams, warps, bp::warp_size),
                           Beliefs<F>{f, largest_changes});
     return teams * warps;
