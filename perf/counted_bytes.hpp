@@ -1,6 +1,7 @@
 // Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its launches.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <map>
@@ -18,17 +19,19 @@ std::size_t bytes_of(std::vector<T> const& list) {
   return list.size() * sizeof(T);
 }
 
-/// Bytes and launches of an iteration by kernel, of a plan over binary variables: what describes tasks once, all else for each evidence set.
+/// Bytes and launches of an iteration by kernel: what describes tasks, and tables, once, all else for each evidence set.
 template <class Value>
 class CountedBytes {
  public:
   CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan)
       : graph_(graph), plan_(plan), value(sizeof(Value) * plan.sets), sum(sizeof(detail::Accumulator<Value>) * plan.sets),
         node(sizeof(detail::Node<Value>) * plan.sets), seen_(graph.num_variables, -1) {
-    if (plan.mode == bp::Mode::simultaneous) {
-      count_messages(0);
-      count_sums();
-    }
+    for (Index v = 0; v < graph.num_variables; ++v) further_slots_ += further_entries(v);
+    for (Index v : graph.factor_variables) messages_ += 1 + further_entries(v);
+    bool const selected = plan.mode == bp::Mode::selected;
+    if (plan.mode == bp::Mode::simultaneous || selected) count_messages(0);
+    if (selected) count_selection();
+    if (plan.mode == bp::Mode::simultaneous || selected) count_sums();
     if (plan.mode == bp::Mode::sequential) add("run_sequence", bytes_of_sequence());
     for (auto const& segment : plan.segments) {
       stretch_ = segment.mode == bp::Segment::Mode::stretch;
@@ -39,7 +42,7 @@ class CountedBytes {
       }
     }
     stretch_ = false;
-    add("beliefs", (sum + 2 * value) * static_cast<std::size_t>(graph.num_variables));
+    add("beliefs", (sum + 2 * value) * (static_cast<std::size_t>(graph.num_variables) + further_slots_));
     count_acceleration(bp::Acceleration{}.window);
   }
   nlohmann::json bytes() const { return bytes_; }
@@ -54,6 +57,8 @@ class CountedBytes {
   }
   /// Whether a variable is new since restart().
   bool is_new(Index v) { return std::exchange(seen_[v], round_) != round_; }
+  /// Entries beyond the one of a binary variable, or of a message to one: of other variables one for each state.
+  std::size_t further_entries(Index v) const { return graph_.states(v) == 2 ? 0 : static_cast<std::size_t>(graph_.states(v)); }
   void restart() { ++round_; }
 
   void count_messages(Offset b) {
@@ -61,7 +66,27 @@ class CountedBytes {
     if (begin.warps != end.warps) add("narrow_to_variable", bytes_of_lanes(begin, end));
     if (begin.wide != end.wide) add("wide_to_variable", bytes_of_wide(begin, end));
     if (plan_.lanes.empty() && begin.chunks != end.chunks) add("factor_to_variable", bytes_of_chunks(begin, end));
+    if (begin.tables != end.tables) add("table_to_variable", bytes_of_tables(begin, end));
   }
+  /// The table, its variables' sums and messages, and weights and totals of their states, which are written and read again.
+  std::size_t bytes_of_tables(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
+    std::size_t const extended = 2 * sizeof(detail::Extended<Value>) * static_cast<std::size_t>(plan_.sets);
+    std::size_t bytes = 0;
+    restart();
+    for (Index t = begin.tables; t < end.tables; ++t) {
+      auto const& task = plan_.tables[t];
+      bytes += sizeof(task) + sizeof(Value) * graph_.table_of(task.factor).size();
+      for (Index v : graph_.variables_of(task.factor))
+        bytes += sizeof(Index) + value * entries(v) + (is_new(v) ? sum * entries(v) : 0) + extended * static_cast<std::size_t>(graph_.states(v));
+      for (Index i = task.first; i < task.last; ++i) {
+        Index const v = graph_.factor_variables[plan_.table_edges[i]];
+        bytes += sizeof(Index) + value * entries(v) + extended * static_cast<std::size_t>(graph_.states(v));
+      }
+    }
+    return bytes;
+  }
+  /// Entries of a message to the variable that a table reads and writes.
+  std::size_t entries(Index v) const { return std::max<std::size_t>(1, further_entries(v)); }
   std::size_t bytes_of_lanes(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
     std::size_t bytes = 0;
     restart();
@@ -126,6 +151,16 @@ class CountedBytes {
   }
   std::size_t bytes_of_commit(Index v) { return 3 * value + (is_new(v) ? 2 * sum : 0); }
 
+  /// RESIDUAL: residuals of what is pending, of which a share takes its place; at a judgement they are looked at again.
+  void count_selection() {
+    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
+    std::size_t const residuals = sizeof(float) * messages_;
+    add("measure_residuals", sizeof(Index) * edges + 2 * value * messages_ + sum * (variables + further_slots_) + residuals);
+    add("choose_threshold", 2 * sizeof(Index) * detail::num_bins);
+    add("commit_selected", (plan_.selection.randomised ? 0 : residuals) + static_cast<std::size_t>(plan_.selection.share * static_cast<double>((sizeof(Index) * edges + 3 * value * messages_))));
+    add("residuals", residuals);
+  }
+
   void count_sums() {
     auto const edges = static_cast<std::size_t>(graph_.num_edges());
     std::size_t in_long = 0, listed = 0;  // edges; those that Row names by variable_edges
@@ -137,20 +172,22 @@ class CountedBytes {
     std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long + 2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
     bytes_["sum_rows"] += of_long;  // no launch of their own
     if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * parts + 2 * sum * plan_.hubs.size());
+    if (further_slots_ > 0) add("sum_states", sizeof(Index) * edges + value * (messages_ - edges) + 2 * sum * further_slots_);
   }
   /// Of a whole cycle.
   void count_acceleration(std::size_t window) {
     auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables), number = sizeof(float) * plan_.sets;
-    add("begin_window", sizeof(Index) * edges + value * variables + (2 * value + number) * edges);
-    for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value + number) * edges);
-    add("sum_products", (window + 1) * number * edges);
-    add("move_messages", ((window - 1) * number + 2 * value) * edges);
+    add("begin_window", sizeof(Index) * edges + value * variables + (2 * value + number) * messages_);
+    for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value + number) * messages_);
+    add("sum_products", (window + 1) * number * messages_);
+    add("move_messages", ((window - 1) * number + 2 * value) * messages_);
   }
 
   HostFactorGraph const& graph_;
   bp::HostPlan const& plan_;
   std::size_t const value, sum, node;
   std::vector<Index> seen_;
+  std::size_t further_slots_ = 0, messages_ = 0;
   Index round_ = -1;
   bool stretch_ = false;
   std::map<std::string, std::size_t> bytes_, launches_;

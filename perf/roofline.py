@@ -3,6 +3,7 @@
 
     perf/roofline.py build/cuda/perf/perf_bp --graphs xalan,ftp --schedules parall,chromatic > perf/results/NAME.jsonl
     perf/roofline.py build/openmp/perf/perf_bp --backend openmp > perf/results/NAME.jsonl
+    perf/roofline.py --rounds "build/cuda/perf/perf_rounds --graphs xalan" > perf/results/NAME.jsonl
     perf/roofline.py --table perf/results/NAME.jsonl
 
 The floor of a kernel is its counted bytes at the device's copy bandwidth. Kernels whose data stays in a cache may beat it; a kernel of a graph
@@ -13,6 +14,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import statistics
 import subprocess
 
@@ -24,7 +26,11 @@ FUNCTORS = {"NarrowToVariable": "narrow_to_variable", "WholeWideFactors": "wide_
             "TieParts": "wide_to_variable", "WideToVariable": "wide_to_variable", "SumRowsLanes": "sum_rows", "SumHubs": "sum_hubs",
             "CommitLanes": "commit_lanes", "CommitPending": "commit_pending", "RunStretchLanes": "run_stretch",
             "Beliefs": "beliefs", "Judge": "judge", "BeliefsOfSets": "beliefs", "BeginWindow": "begin_window",
-            "KeepChanges": "keep_changes", "SumProducts": "sum_products", "Extrapolate": "extrapolate", "MoveMessages": "move_messages"}
+            "KeepChanges": "keep_changes", "SumProducts": "sum_products", "Extrapolate": "extrapolate", "MoveMessages": "move_messages",
+            "MeasureResiduals": "measure_residuals", "ChooseThreshold": "choose_threshold", "CommitSelected": "commit_selected",
+            "LargestResidual": "residuals", "TableToVariable": "table_to_variable", "SumStates": "sum_states"}
+# Of rounds of labelling: kernels of local update, which runs before the iterations.
+LOCAL = {"MarkChanged": "mark_changed", "RunLocally": "run_locally"}
 # Of those in CPU runs that are no kernel of their own: parts of wide factors.
 PARTS = {"total_of_parts": "wide_to_variable", "tie_parts": "wide_to_variable"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1,
@@ -40,24 +46,24 @@ def read_line(command):
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def profile(arguments, graph, schedule):
-    """Kernels of some iterations in the middle of a run: {functor: {metric: [values]}}."""
-    command = [arguments.ncu, "--csv", "--metrics", ",".join(METRICS), "--clock-control", "none", "--cache-control", "none",
-               "--print-kernel-base", "demangled", "--graph-profiling", "node", "--launch-skip", str(arguments.skip), "--launch-count", str(arguments.count)]
-    done = subprocess.run(command + run_perf(arguments, graph, schedule), capture_output=True, text=True, check=True)
-    table = done.stdout[done.stdout.index('"ID"'):]
+def profile(arguments, functors, choice, command):
+    """Kernels that are chosen of a command: {functor: {metric: [values]}}; and the rest of what it prints."""
+    ncu = [arguments.ncu, "--csv", "--metrics", ",".join(METRICS), "--clock-control", "none", "--cache-control", "none", "--print-kernel-base", "demangled", *choice]
+    done = subprocess.run(ncu + command, capture_output=True, text=True, check=True)
+    before, header, table = done.stdout.partition('"ID"')
     kernels = {}
-    for row in csv.DictReader(io.StringIO("\n".join(line for line in table.splitlines() if line.startswith('"')))):
-        functor = next((name for name in FUNCTORS if re.search(rf"[<:]{name}<", row["Kernel Name"])), None)
+    for row in csv.DictReader(io.StringIO("\n".join(line for line in (header + table).splitlines() if line.startswith('"')))):
+        functor = next((name for name in functors if re.search(rf"[<:]{name}<", row["Kernel Name"])), None)
         if functor:
             value = float(row["Metric Value"].replace(",", "")) * UNITS[row["Metric Unit"]]
             kernels.setdefault(functor, {}).setdefault(METRICS[row["Metric Name"]], []).append(value)
-    return kernels
+    return kernels, before
 
 
 def gpu_kernels(arguments, graph, schedule, line):
     """Of an iteration: a kernel's launches may differ in size, so what is measured is their mean, times as many as there are."""
-    kernels = profile(arguments, graph, schedule)
+    middle = ["--graph-profiling", "node", "--launch-skip", str(arguments.skip), "--launch-count", str(arguments.count)]
+    kernels, _ = profile(arguments, FUNCTORS, middle, run_perf(arguments, graph, schedule))
     for name in dict.fromkeys(FUNCTORS[functor] for functor in FUNCTORS):
         parts = [kernels[functor] for functor in kernels if FUNCTORS[functor] == name]
         if not parts:
@@ -66,6 +72,18 @@ def gpu_kernels(arguments, graph, schedule, line):
         total = {metric: launches * sum(statistics.mean(part[metric]) for part in parts) for metric in ("seconds", "dram_bytes", "l2_bytes")}
         yield {"kernel": name, "launches": launches * len(parts), **total, "issue_percent": max(statistics.mean(part["issue_percent"]) for part in parts),
                "copy_bytes_per_second": COPY_BYTES_PER_SECOND}
+
+
+def measure_rounds(arguments):
+    """Local update: of all rounds the mean. What it must move depends on what a label moves, and is not counted."""
+    functors = "|".join(LOCAL)
+    kernels, before = profile(arguments, LOCAL, ["--kernel-name-base", "demangled", "-k", f"regex:{functors}"], [*shlex.split(arguments.rounds), "--commit", arguments.commit])
+    rounds = [json.loads(line) for line in before.splitlines() if line.startswith("{")]
+    first = {key: rounds[0][key] for key in ("graph", "edges", "schedule", "device", "commit")}
+    for functor, name in LOCAL.items():
+        if functor in kernels:
+            print(json.dumps({"case": "roofline", **first, "kernel": name, "launches": 1, "counted_bytes": None, "rounds": len(rounds), "local_work": statistics.mean(line["local"]["local_work"] for line in rounds),
+                              **{metric: statistics.mean(values) for metric, values in kernels[functor].items()}}), flush=True)
 
 
 def cpu_kernels(line):
@@ -118,11 +136,14 @@ def main():
     parser.add_argument("--ncu", default="ncu")
     parser.add_argument("--skip", type=int, default=60, help="kernels before those that are profiled")
     parser.add_argument("--count", type=int, default=60, help="kernels that are profiled")
+    parser.add_argument("--rounds", metavar="COMMAND", help="a perf_rounds of one graph and schedule on a GPU, whose local updates are profiled instead")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--table", nargs="+", metavar="FILE", help="print a Markdown table of results instead")
     arguments = parser.parse_args()
     if arguments.table:
         return print_table(arguments.table)
+    if arguments.rounds:
+        return measure_rounds(arguments)
     if not arguments.perf_bp:
         parser.error("perf_bp is needed")
     measure(arguments)
