@@ -65,6 +65,37 @@ TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the orac
   }
 }
 
+TEST_CASE_TEMPLATE("bp: large tables, and those whose products leave the range of numbers, follow the oracle", T, HORNBILL_TEST_CELLS) {
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    for (double least : {0.0, sizeof(typename T::Value) == 8 ? 1e-250 : 1e-30}) {
+      auto const graph = test::random_graph(seed, {.num_variables = 30, .num_factors = 20, .tables = 1, .most_states = 4, .largest_table = 7, .least_entry = least});
+      INFO("seed ", seed, ", least ", least);
+      HostEvidence evidence;
+      for (Index v = 0; v < 12; ++v)
+        if (graph.states(v) == 2) evidence.push_back(v % 4 == 0 ? Observation::hard(v, 0) : Observation::soft(v, v % 2 ? 1e-200 : 1, v % 2 ? 1 : 1e-20));
+      reference::BeliefPropagation parall(graph, evidence);
+      parall.run_parall(2);
+      Solver<T> solver(graph, bp::Parall{}, evidence);
+      REQUIRE(solver.iterate(2).contradiction == -1);
+      test::check_close(solver.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, least {}", seed, least));
+    }
+}
+
+TEST_CASE_TEMPLATE("bp: products of ordinary weights that are too small for a number keep their ratio", T, HORNBILL_TEST_CELLS) {
+  bool const is_double = sizeof(typename T::Value) == 8;
+  std::vector<double> table(16);
+  table[0b0111] = 0.2;  // all else is impossible
+  table[0b1111] = 0.6;
+  FactorGraphBuilder builder(4);
+  auto const graph = std::move(builder.add_table(std::vector<Index>{0, 1, 2, 3}, table)).build();
+  for (double weight : {is_double ? 1e-107 : 1e-14, is_double ? 1e-120 : 1e-16}) {  // cubes have lost digits, or all
+    INFO("weight ", weight);
+    Solver<T> solver(graph, bp::Parall{}, {Observation::soft(1, 1, weight), Observation::soft(2, 1, weight), Observation::soft(3, 1, weight)});
+    CHECK(solver.iterate(2).contradiction == -1);
+    CHECK(solver.marginals()[0] == doctest::Approx(0.75).epsilon(is_double ? 1e-12 : 1e-6));
+  }
+}
+
 TEST_CASE_TEMPLATE("bp: exact on forests after one TOPO iteration", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     auto const graph = test::random_forest(seed, 9);

@@ -18,6 +18,8 @@ struct RandomGraphOptions {
   bool deterministic = true;  ///< some probabilities are 0 or 1
   double tables = 0;          ///< share of factors that are tables
   Index most_states = 2;      ///< of variables, where there are tables
+  Index largest_table = 3;    ///< in variables
+  double least_entry = 0;     ///< of tables: some are this, where it is not 0
 };
 
 /// A random graph of AND, OR and table factors, not necessarily acyclic; isolated variables, priors and empty bodies included.
@@ -45,11 +47,11 @@ inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o =
   auto const shape = FactorGraphBuilder(builder).build();
   for (Index a = 0; a < o.num_factors; ++a) {
     if (uniform() < o.tables) {
-      auto const variables = pick(all, 1 + below(3));
+      auto const variables = pick(all, 1 + below(o.largest_table));
       std::size_t size = 1;
       for (Index v : variables) size *= shape.states(v);
       std::vector<double> table(size);
-      for (auto& x : table) x = o.deterministic && below(12) == 0 ? 0 : uniform();
+      for (auto& x : table) x = o.deterministic && below(12) == 0 ? 0 : o.least_entry > 0 && below(2) ? o.least_entry : uniform();
       table[0] = 0.5;
       builder.add_table(variables, table);
       continue;

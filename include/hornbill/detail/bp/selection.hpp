@@ -1,6 +1,7 @@
 // Residual belief propagation: which of the messages that were computed take their place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <hornbill/detail/bp/fields.hpp>
@@ -78,22 +79,35 @@ struct MeasureResiduals {
   }
 };
 
-/// The highest bin from which on there is a share of what was counted. Clears the counts for the next round. One thread.
+/// The highest bin from which on there is a share of what was counted. Clears the counts for the next round. One team.
 template <class Value, class MemorySpace>
 struct ChooseThreshold {
   Kokkos::View<Index*, MemorySpace> counts;
   Kokkos::View<Selection, MemorySpace> selection;
   Kokkos::View<Control<Value> const*, MemorySpace> controls;
   double share;
-  KOKKOS_FUNCTION void operator()(Index) const {
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
     if (controls(0).stopped) return;
-    Offset all = 0, above = 0;
-    for (Index b = 0; b < num_bins; ++b) all += counts(b);
-    Index threshold = num_bins;
-    while (threshold > 0 && static_cast<double>(above) < share * static_cast<double>(all)) above += counts(--threshold);
-    selection().threshold = threshold;
-    ++selection().round;
-    for (Index b = 0; b < num_bins; ++b) counts(b) = 0;
+    auto const bins = Kokkos::TeamThreadRange(member, num_bins);
+    Index all = 0, bins_taken = 0;  // edges, of which there are no more than an Index holds
+    Kokkos::parallel_reduce(bins, [&](Index b, Index& sum) { sum += counts(b); }, all);
+    double const wanted = share * static_cast<double>(all);
+    Kokkos::parallel_scan(bins, [&](Index i, Index& above, bool last) {
+      auto& count = counts(num_bins - 1 - i);
+      Index const here = count;
+      if (last) count = static_cast<double>(above) < wanted;  // whether the bin is among those from the highest down to the threshold
+      above += here;
+    });
+    member.team_barrier();
+    Kokkos::parallel_reduce(bins, [&](Index b, Index& sum) { sum += counts(b); }, bins_taken);
+    member.team_barrier();
+    Kokkos::parallel_for(bins, [&](Index b) { counts(b) = 0; });
+    Kokkos::single(Kokkos::PerTeam(member), [&] {
+      selection().threshold = num_bins - bins_taken;
+      ++selection().round;
+    });
   }
 };
 
@@ -131,7 +145,8 @@ void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp
   Index const edges = f.num_edges();
   launcher.parallel_for("hornbill::bp::measure_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges),
                         MeasureResiduals<Value, MemorySpace>{f, s.residuals, s.residual_counts});
-  launcher.parallel_for("hornbill::bp::choose_threshold", Range<ExecutionSpace>(launcher.exec, 0, 1),
+  constexpr int team = std::min(backend::TuningOf<ExecutionSpace>::value.stretch_team_size, num_bins);
+  launcher.parallel_for("hornbill::bp::choose_threshold", BoundedTeams<ExecutionSpace, team>(launcher.exec, 1, team),
                         ChooseThreshold<Value, MemorySpace>{s.residual_counts, s.selection, f.controls, how.share});
   launcher.parallel_for("hornbill::bp::commit_selected", Range<ExecutionSpace>(launcher.exec, 0, edges),
                         CommitSelected<Value, MemorySpace>{f, s.residuals, s.selection, how});

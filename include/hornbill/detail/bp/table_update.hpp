@@ -1,89 +1,219 @@
-// Updates out of a table, beside Horn factors the other kind of factor. Work is the table's size times its arity for each message.
+// Updates out of a table, beside Horn factors the other kind of factor. Work is that of walking its entries once.
 #pragma once
 
+#include <type_traits>
+
 #include <hornbill/detail/bp/fields.hpp>
+#include <hornbill/detail/bp/horn_message.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
 
 namespace hornbill::detail {
 
-/// One table as a kernel sees it. One thread works on it, so its rows of the workspace are its own.
-template <class F>
-struct TableUpdate {
+/// What is in a cell of a table's workspace: of plain numbers the mantissa alone.
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION Number number_in(Extended<Value> const& cell) {
+  if constexpr (std::is_same_v<Number, Value>) return cell.m;
+  else return cell;
+}
+template <class Number, class Value>
+KOKKOS_INLINE_FUNCTION void put_number(Extended<Value>& cell, Number number) {
+  if constexpr (std::is_same_v<Number, Value>) cell.m = number;
+  else store(cell, number);
+}
+
+/// A table as a tree: its levels are the variables of several states, in order, its leaves the entries. The total of a state of a variable,
+/// over all entries with that state, of the entry times the weights of all other variables' states, is
+///
+///     total_l(s) = sum over the nodes of level l of  above(node) * below(node, s)
+///
+/// where `above` is the product of the weights on the way to the node, and `below` the sum under its branch s of entries times weights. One walk over
+/// the entries forms all totals, for two multiplications an entry and three an inner node. Nothing is divided: weights may be 0.
+template <class Number, class F>
+class TableWalk {
   using Value = typename F::Value;
-  using E = Extended<Value>;
+  static constexpr int most_levels = 20;
+  static_assert(max_table_entries == Offset{1} << most_levels, "each level at least doubles the entries");
+
+ public:
+  KOKKOS_FUNCTION TableWalk(F const& fields, Index first_edge, Index last_edge) : f(fields) {
+    auto const& offsets = f.graph.tables.weight_offsets;
+    for (Index e = first_edge; e < last_edge; ++e) {
+      for (Index s = offsets(e); s < offsets(e + 1); ++s) put_number(f.table_sums(s), Number{});
+      if (offsets(e + 1) - offsets(e) == 1) continue;
+      rows[levels] = offsets(e);
+      states[levels] = offsets(e + 1) - offsets(e);
+      state[levels++] = 0;
+    }
+    above[0] = number_from<Number>(Value(1));
+    descend(0);
+  }
+  /// Over the entries from `at` on. Writes the totals; returns that of all entries.
+  KOKKOS_FUNCTION Number walk(Index at) {
+    if (levels == 0) return entry(at);
+    for (;; at += states[levels - 1]) {
+      Number below = sum_leaves(at);
+      int l = levels - 2;
+      for (; l >= 0; --l) {
+        below = finish_branch(l, below);
+        if (++state[l] < states[l]) break;
+        state[l] = 0;
+      }
+      if (l < 0) return below;
+      descend(l);
+    }
+  }
+  /// Of those that are not 0.
+  KOKKOS_FUNCTION Value least_entry() const { return least; }
+
+ private:
+  KOKKOS_FUNCTION Number weight(int l, Index s) const { return number_in<Number>(f.weights(rows[l] + s)); }
+  KOKKOS_FUNCTION void add_to_total(int l, Index s, Number term) const {
+    auto& total = f.table_sums(rows[l] + s);
+    put_number(total, number_in<Number>(total) + term);
+  }
+  KOKKOS_FUNCTION Number entry(Index at) {
+    Value const value = f.graph.tables.values(at);
+    if (value > 0 && value < least) least = value;
+    return number_from<Number>(value);
+  }
+  /// Comes to the leaves from level l, where a branch is begun, and so on each level below, where it is the first.
+  KOKKOS_FUNCTION void descend(int l) {
+    for (; l + 1 < levels; ++l) {
+      if (state[l] == 0) sums[l] = Number{};
+      above[l + 1] = above[l] * weight(l, state[l]);
+    }
+  }
+  KOKKOS_FUNCTION Number sum_leaves(Index at) {
+    int const l = levels - 1;
+    Number below{};
+    for (Index s = 0; s < states[l]; ++s) {
+      Number const leaf = entry(at + s);
+      below = below + weight(l, s) * leaf;
+      add_to_total(l, s, above[l] * leaf);
+    }
+    return below;
+  }
+  /// Returns the sum under the branches of level l's node so far.
+  KOKKOS_FUNCTION Number finish_branch(int l, Number below) {
+    add_to_total(l, state[l], above[l] * below);
+    return sums[l] = sums[l] + weight(l, state[l]) * below;
+  }
+
   F const& f;
-  Index first, last;  // edges
+  Value least = 1;
+  int levels = 0;
+  Index rows[most_levels], states[most_levels], state[most_levels];
+  Number above[most_levels], sums[most_levels];
+};
 
-  KOKKOS_FUNCTION TableUpdate(F const& fields, Index factor)
-      : f(fields), first(fields.graph.factor_offsets(factor)), last(fields.graph.factor_offsets(factor + 1)) {}
+/// The messages of one table. One thread works on it, so its rows of the workspace are its own.
+template <class F>
+class TableUpdate {
+  using Value = typename F::Value;
 
-  /// Unnormalised probabilities of each state of each variable, by all but this factor.
-  KOKKOS_FUNCTION void read_weights() const {
-    auto const& tables = f.graph.tables;
-    for (Index e = first; e < last; ++e) {
-      Index const v = f.graph.factor_variables(e), w = tables.weight_offsets(e);
-      if (f.is_binary(v)) {
-        Value const l = f.variable_to_factor(e);
-        store(f.weights(w), l > 0 ? E::exp(-l) : E::from(1));
-        store(f.weights(w + 1), l > 0 ? E::from(1) : E::exp(l));
-      } else {
-        for (Index s = 0; s < tables.cardinality(v); ++s)
-          store(f.weights(w + s), E::exp(log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s)))));
-      }
-    }
+ public:
+  KOKKOS_FUNCTION TableUpdate(F const& fields, Index a) : f(fields), factor(a), first(fields.graph.factor_offsets(a)), last(fields.graph.factor_offsets(a + 1)) {}
+
+  /// Sums the table over all variables but one, for each, into table_sums. False if numbers of that kind do not suffice.
+  template <class Number>
+  KOKKOS_FUNCTION bool sum_out() const {
+    constexpr bool plain = std::is_same_v<Number, Value>;
+    Value least = 1;  // product of weights
+    for (Index e = first; e < last; ++e)
+      if (!read_weights<Number>(e, least) && plain) return false;
+    TableWalk<Number, F> walk(f, first, last);
+    Number const total = walk.walk(f.graph.tables.offsets(factor));
+    for (Index e = first; e < last; ++e)
+      if (num_states(e) == 1) put_number(f.table_sums(row(e)), total);
+    return !plain || are_exact(least * walk.least_entry() >= Kokkos::Experimental::norm_min_v<Value>);
   }
-
-  /// Sums the table over all variables but that of `edge`, into that edge's row of table_sums.
-  KOKKOS_FUNCTION void sum_out(Index factor, Index edge) const {
-    auto const& tables = f.graph.tables;
-    Index const row = tables.weight_offsets(edge);
-    for (Index s = row; s < tables.weight_offsets(edge + 1); ++s) store(f.table_sums(s), E::zero());
-    for (Index t = tables.offsets(factor); t < tables.offsets(factor + 1); ++t) {
-      E product = E::from(tables.values(t));
-      Index rest = t - tables.offsets(factor), state = 0;
-      for (Index e = last - 1; e >= first && !product.is_zero(); --e) {  // last variable fastest
-        Index const w = tables.weight_offsets(e), states = tables.weight_offsets(e + 1) - w, s = rest % states;
-        rest /= states;
-        if (e == edge) state = s;
-        else product = product * f.weights(w + s);
-      }
-      store(f.table_sums(row + state), f.table_sums(row + state) + product);
-    }
-  }
-
-  template <Write write>
-  KOKKOS_FUNCTION void write_message(Index edge) const {
-    auto const& tables = f.graph.tables;
-    Index const v = f.graph.factor_variables(edge), row = tables.weight_offsets(edge), end = tables.weight_offsets(edge + 1);
-    E largest = E::zero();
-    for (Index s = row; s < end; ++s)
-      if (largest < f.table_sums(s)) largest = f.table_sums(s);
-    if (largest.is_zero()) f.report_contradiction(v);  // what the others leave possible, the table does not
+  template <Write write, class Number>
+  KOKKOS_FUNCTION void put_message(Index e) const {
+    Index const v = f.graph.factor_variables(e);
+    Number largest{};
+    for (Index s = 0; s < num_states(e); ++s)
+      if (largest < sum<Number>(e, s)) largest = sum<Number>(e, s);
+    bool const impossible = !(Number{} < largest);
+    if (impossible) f.report_contradiction(v);  // what the others leave possible, the table does not
     if (f.is_binary(v)) {
-      E const m0 = f.table_sums(row), m1 = f.table_sums(row + 1);
-      Value l = 0;
-      if (!largest.is_zero()) l = m0.is_zero() ? Kokkos::Experimental::infinity_v<Value> : (m1 / m0).log();
-      put_message<write>(f, edge, v, f.messages(edge), l);
-    } else {
-      for (Index s = row; s < end; ++s)
-        put_message<write>(f, entry(edge, s - row), slot(v, s - row), f.messages(entry(edge, s - row)),
-                           largest.is_zero() ? Value(0) : (f.table_sums(s) / largest).log());
+      bool const surely_true = !(Number{} < sum<Number>(e, 0));
+      Value const l = impossible ? Value(0) : surely_true ? Kokkos::Experimental::infinity_v<Value> : number_log(sum<Number>(e, 1) / sum<Number>(e, 0));
+      return detail::put_message<write>(f, e, v, f.messages(e), l);
     }
+    for (Index s = 0; s < num_states(e); ++s)
+      detail::put_message<write>(f, entry(e, s), slot(v, s), f.messages(entry(e, s)), impossible ? Value(0) : number_log(sum<Number>(e, s) / largest));
   }
 
  private:
+  /// Probabilities of the states of an edge's variable by all but this factor, the largest 1; `least` is multiplied by the least that is not 0.
+  /// False if plain numbers do not suffice.
+  template <class Number>
+  KOKKOS_FUNCTION bool read_weights(Index e, Value& least) const {
+    constexpr Value infinity = Kokkos::Experimental::infinity_v<Value>;
+    Index const v = f.graph.factor_variables(e);
+    if (f.is_binary(v)) {
+      Value const l = f.variable_to_factor(e);
+      Index const likelier = l > 0;
+      put_number(f.weights(row(e) + likelier), number_from<Number>(Value(1)));
+      return read_weight<Number>(row(e) + 1 - likelier, -Kokkos::abs(l), least);
+    }
+    Value highest = -infinity;
+    for (Index s = 0; s < num_states(e); ++s) highest = Kokkos::fmax(highest, f.weights(row(e) + s).m = log_odds_of(e, v, s));
+    bool suffices = true;
+    Value least_of_states = 1;
+    for (Index s = 0; s < num_states(e); ++s) {
+      Value const l = f.weights(row(e) + s).m, below = highest == -infinity ? highest : l == highest ? Value(0) : l - highest;
+      Value least_so_far = 1;
+      suffices = read_weight<Number>(row(e) + s, below, least_so_far) && suffices;
+      least_of_states = Kokkos::fmin(least_of_states, least_so_far);
+    }
+    least *= least_of_states;
+    return suffices;
+  }
+  template <class Number>
+  KOKKOS_FUNCTION bool read_weight(Index cell, Value log_weight, Value& least) const {
+    auto const weight = number_exp<Number>(log_weight);
+    put_number(f.weights(cell), weight);
+    if constexpr (std::is_same_v<Number, Value>)
+      if (weight > 0) least *= weight;
+    return is_ordinary(log_weight) || Kokkos::isinf(log_weight);
+  }
+  /// Whether totals in plain numbers are what they are with unlimited range, to rounding. \param zeros  those that are 0 are
+  KOKKOS_FUNCTION bool are_exact(bool zeros) const {
+    constexpr Value enough = Kokkos::Experimental::norm_min_v<Value> * Value(1u << 30);  // terms too small for Value are beyond its rounding
+    for (Index s = row(first); s < row(last); ++s)
+      if (Value const total = f.table_sums(s).m; !(total >= enough || (total == 0 && zeros))) return false;
+    return true;
+  }
+
+  static KOKKOS_FUNCTION Value number_log(Value x) { return Kokkos::log(x); }
+  static KOKKOS_FUNCTION Value number_log(Extended<Value> x) { return x.log(); }
+  template <class Number>
+  KOKKOS_FUNCTION Number sum(Index e, Index s) const { return number_in<Number>(f.table_sums(row(e) + s)); }
+  KOKKOS_FUNCTION Index row(Index e) const { return f.graph.tables.weight_offsets(e); }
+  KOKKOS_FUNCTION Index num_states(Index e) const { return row(e + 1) - row(e); }
   KOKKOS_FUNCTION Index slot(Index v, Index s) const { return f.num_variables() + f.graph.tables.state_offsets(v) + s; }
   KOKKOS_FUNCTION Index entry(Index e, Index s) const { return f.num_edges() + f.graph.tables.message_offsets(e) + s; }
+  KOKKOS_FUNCTION Value log_odds_of(Index e, Index v, Index s) const { return log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s))); }
+
+  F const& f;
+  Index factor, first, last;  // edges
 };
 
-template <Write write, class F>
-KOKKOS_FUNCTION void update_table(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
-                                  Index first, Index last) {
+/// Messages of a table along the edges [first, last) of a list. A function of its own, and so is what plain numbers do not suffice for: see
+/// lane_update.hpp.
+template <Write write, class Number, class F>
+[[gnu::noinline]] KOKKOS_FUNCTION bool update_table_in(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
+                                                       Index first, Index last) {
   TableUpdate<F> const update(f, factor);
-  update.read_weights();
-  for (Index i = first; i < last; ++i) {
-    update.sum_out(factor, edges(i));
-    update.template write_message<write>(edges(i));
-  }
+  if (!update.template sum_out<Number>()) return false;
+  for (Index i = first; i < last; ++i) update.template put_message<write, Number>(edges(i));
+  return true;
+}
+template <Write write, class F>
+KOKKOS_FUNCTION void update_table(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges, Index first, Index last) {
+  using Value = typename F::Value;
+  if (!update_table_in<write, Value>(f, factor, edges, first, last)) update_table_in<write, Extended<Value>>(f, factor, edges, first, last);
 }
 
 }  // namespace hornbill::detail
