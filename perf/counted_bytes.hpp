@@ -26,8 +26,8 @@ class CountedBytes {
   CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan)
       : graph_(graph), plan_(plan), value(sizeof(Value) * plan.sets), sum(sizeof(detail::Accumulator<Value>) * plan.sets),
         node(sizeof(detail::Node<Value>) * plan.sets), seen_(graph.num_variables, -1) {
-    for (Index v = 0; v < graph.num_variables; ++v) further_slots_ += further_entries(v);
-    for (Index v : graph.factor_variables) messages_ += 1 + further_entries(v);
+    for (Index v = 0; v < graph.num_variables; ++v) slots_ += entries(v);
+    for (Index v : graph.factor_variables) messages_ += entries(v);
     bool const selected = plan.mode == bp::Mode::selected;
     if (plan.mode == bp::Mode::simultaneous || selected) count_messages(0);
     if (selected) count_selection();
@@ -42,7 +42,7 @@ class CountedBytes {
       }
     }
     stretch_ = false;
-    add("beliefs", (sum + 2 * value) * (static_cast<std::size_t>(graph.num_variables) + further_slots_));
+    add("beliefs", (sum + 2 * value) * slots_);
     count_acceleration(bp::Acceleration{}.window);
   }
   nlohmann::json bytes() const { return bytes_; }
@@ -57,8 +57,8 @@ class CountedBytes {
   }
   /// Whether a variable is new since restart().
   bool is_new(Index v) { return std::exchange(seen_[v], round_) != round_; }
-  /// Entries beyond the one of a binary variable, or of a message to one: of other variables one for each state.
-  std::size_t further_entries(Index v) const { return graph_.states(v) == 2 ? 0 : static_cast<std::size_t>(graph_.states(v)); }
+  /// Entries of a variable, and of a message to it: one if it is binary, else one for each state.
+  std::size_t entries(Index v) const { return graph_.states(v) == 2 ? 1 : static_cast<std::size_t>(graph_.states(v)); }
   void restart() { ++round_; }
 
   void count_messages(Offset b) {
@@ -68,25 +68,22 @@ class CountedBytes {
     if (plan_.lanes.empty() && begin.chunks != end.chunks) add("factor_to_variable", bytes_of_chunks(begin, end));
     if (begin.tables != end.tables) add("table_to_variable", bytes_of_tables(begin, end));
   }
-  /// The table, its variables' sums and messages, and weights and totals of their states, which are written and read again.
   std::size_t bytes_of_tables(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
-    std::size_t const extended = 2 * sizeof(detail::Extended<Value>) * static_cast<std::size_t>(plan_.sets);
     std::size_t bytes = 0;
     restart();
     for (Index t = begin.tables; t < end.tables; ++t) {
-      auto const& task = plan_.tables[t];
-      bytes += sizeof(task) + sizeof(Value) * graph_.table_of(task.factor).size();
-      for (Index v : graph_.variables_of(task.factor))
-        bytes += sizeof(Index) + value * entries(v) + (is_new(v) ? sum * entries(v) : 0) + extended * static_cast<std::size_t>(graph_.states(v));
-      for (Index i = task.first; i < task.last; ++i) {
-        Index const v = graph_.factor_variables[plan_.table_edges[i]];
-        bytes += sizeof(Index) + value * entries(v) + extended * static_cast<std::size_t>(graph_.states(v));
-      }
+      bytes += bytes_of_table(plan_.tables[t]);
+      for (Index v : graph_.variables_of(plan_.tables[t].factor)) bytes += is_new(v) ? sum * entries(v) : 0;
     }
     return bytes;
   }
-  /// Entries of a message to the variable that a table reads and writes.
-  std::size_t entries(Index v) const { return std::max<std::size_t>(1, further_entries(v)); }
+  /// The table, its messages, and weights and totals of its variables' states, plain numbers that are written and read again; not its variables' sums.
+  std::size_t bytes_of_table(bp::TableTask const& task) const {
+    std::size_t bytes = sizeof(task) + sizeof(Value) * graph_.table_of(task.factor).size();
+    for (Index v : graph_.variables_of(task.factor)) bytes += 4 * sizeof(Index) + value * (entries(v) + 4 * static_cast<std::size_t>(graph_.states(v)));
+    for (Index i = task.first; i < task.last; ++i) bytes += sizeof(Index) + value * entries(graph_.factor_variables[plan_.table_edges[i]]);
+    return bytes;
+  }
   std::size_t bytes_of_lanes(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
     std::size_t bytes = 0;
     restart();
@@ -125,9 +122,14 @@ class CountedBytes {
 
   /// Each variable's sum once, though it is read for each edge: caches are to keep it.
   std::size_t bytes_of_sequence() const {
-    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
-    return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) + (sizeof(Index) + 2 * value) * edges +
-           2 * sum * variables + parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
+    std::size_t tables = 0, edges_of_tables = 0;
+    for (auto const& task : plan_.tables) {
+      tables += bytes_of_table(task);
+      edges_of_tables += graph_.variables_of(task.factor).size();
+    }
+    auto const edges_of_clauses = static_cast<std::size_t>(graph_.num_edges()) - edges_of_tables;
+    return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) + (sizeof(Index) + 2 * value) * edges_of_clauses +
+           tables + 2 * sum * slots_ + parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
   }
 
   /// Pending and old message read, message written, and the variable's sum read and written.
@@ -149,13 +151,13 @@ class CountedBytes {
     for (Index i = first; i < last; ++i) bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
     add("commit_pending", bytes);
   }
-  std::size_t bytes_of_commit(Index v) { return 3 * value + (is_new(v) ? 2 * sum : 0); }
+  std::size_t bytes_of_commit(Index v) { return entries(v) * (3 * value + (is_new(v) ? 2 * sum : 0)); }
 
   /// RESIDUAL: residuals of what is pending, of which a share takes its place; at a judgement they are looked at again.
   void count_selection() {
-    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables);
+    auto const edges = static_cast<std::size_t>(graph_.num_edges());
     std::size_t const residuals = sizeof(float) * messages_;
-    add("measure_residuals", sizeof(Index) * edges + 2 * value * messages_ + sum * (variables + further_slots_) + residuals);
+    add("measure_residuals", sizeof(Index) * edges + 2 * value * messages_ + sum * slots_ + residuals);
     add("choose_threshold", 2 * sizeof(Index) * detail::num_bins);
     add("commit_selected", (plan_.selection.randomised ? 0 : residuals) + static_cast<std::size_t>(plan_.selection.share * static_cast<double>((sizeof(Index) * edges + 3 * value * messages_))));
     add("residuals", residuals);
@@ -172,12 +174,20 @@ class CountedBytes {
     std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long + 2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
     bytes_["sum_rows"] += of_long;  // no launch of their own
     if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * parts + 2 * sum * plan_.hubs.size());
-    if (further_slots_ > 0) add("sum_states", sizeof(Index) * edges + value * (messages_ - edges) + 2 * sum * further_slots_);
+    if (!graph_.cardinality.empty()) count_states();
+  }
+  void count_states() {
+    std::size_t bytes = 0;
+    for (Index v : graph_.factor_variables)
+      if (graph_.states(v) != 2) bytes += sizeof(Index) + value * entries(v);
+    for (Index v = 0; v < graph_.num_variables; ++v)
+      if (graph_.states(v) != 2) bytes += 2 * sum * entries(v);
+    add("sum_states", bytes);
   }
   /// Of a whole cycle.
   void count_acceleration(std::size_t window) {
-    auto const edges = static_cast<std::size_t>(graph_.num_edges()), variables = static_cast<std::size_t>(graph_.num_variables), number = sizeof(float) * plan_.sets;
-    add("begin_window", sizeof(Index) * edges + value * variables + (2 * value + number) * messages_);
+    auto const edges = static_cast<std::size_t>(graph_.num_edges()), number = sizeof(float) * plan_.sets;
+    add("begin_window", sizeof(Index) * edges + value * slots_ + (2 * value + number) * messages_);
     for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value + number) * messages_);
     add("sum_products", (window + 1) * number * messages_);
     add("move_messages", ((window - 1) * number + 2 * value) * messages_);
@@ -187,7 +197,7 @@ class CountedBytes {
   bp::HostPlan const& plan_;
   std::size_t const value, sum, node;
   std::vector<Index> seen_;
-  std::size_t further_slots_ = 0, messages_ = 0;
+  std::size_t slots_ = 0, messages_ = 0;
   Index round_ = -1;
   bool stretch_ = false;
   std::map<std::string, std::size_t> bytes_, launches_;

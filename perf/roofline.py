@@ -51,6 +51,8 @@ def profile(arguments, functors, choice, command):
     ncu = [arguments.ncu, "--csv", "--metrics", ",".join(METRICS), "--clock-control", "none", "--cache-control", "none", "--print-kernel-base", "demangled", *choice]
     done = subprocess.run(ncu + command, capture_output=True, text=True, check=True)
     before, header, table = done.stdout.partition('"ID"')
+    if not header:
+        raise SystemExit(f"{arguments.ncu} has profiled nothing of {' '.join(command)}:\n{done.stdout}")
     kernels = {}
     for row in csv.DictReader(io.StringIO("\n".join(line for line in (header + table).splitlines() if line.startswith('"')))):
         functor = next((name for name in functors if re.search(rf"[<:]{name}<", row["Kernel Name"])), None)

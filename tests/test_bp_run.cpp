@@ -73,12 +73,64 @@ TEST_CASE_TEMPLATE("bp: large tables, and those whose products leave the range o
       HostEvidence evidence;
       for (Index v = 0; v < 12; ++v)
         if (graph.states(v) == 2) evidence.push_back(v % 4 == 0 ? Observation::hard(v, 0) : Observation::soft(v, v % 2 ? 1e-200 : 1, v % 2 ? 1 : 1e-20));
-      reference::BeliefPropagation parall(graph, evidence);
+      reference::BeliefPropagation parall(graph, evidence), sequence(graph, evidence);
       parall.run_parall(2);
-      Solver<T> solver(graph, bp::Parall{}, evidence);
-      REQUIRE(solver.iterate(2).contradiction == -1);
-      test::check_close(solver.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, least {}", seed, least));
+      std::vector<Offset> order(graph.num_edges());
+      std::iota(order.begin(), order.end(), 0);
+      sequence.run_sequence(order, 2);
+      Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::SeqFix{}, evidence), batched(graph, bp::SeqFix{}, evidence, {.execution = bp::Execution::batched});
+      REQUIRE(a.iterate(2).contradiction == -1);
+      REQUIRE(b.iterate(2).contradiction == -1);
+      batched.iterate(2);
+      auto states = [&](Solver<T>& solver) { return bp::state_marginals(solver.exec, graph, solver.device, solver.state); };
+      auto flat = [](auto const& marginals) {
+        std::vector<double> all;
+        for (auto const& d : marginals) all.insert(all.end(), d.begin(), d.end());
+        return all;
+      };
+      test::check_close(states(a), flat(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, least {}", seed, least));
+      test::check_close(states(b), flat(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("SEQFIX, seed {}, least {}", seed, least));
+      test::check_identical(batched.messages(), b.messages(), "by batches");
     }
+}
+
+TEST_CASE_TEMPLATE("bp: the largest table, of 20 variables", T, HORNBILL_TEST_CELLS) {
+  constexpr Index n = 20;
+  std::vector<double> table(std::size_t{1} << n), p(n);
+  std::vector<Index> variables(n);
+  std::iota(variables.begin(), variables.end(), 0);
+  for (Index v = 0; v < n; ++v) p[v] = 0.02 + 0.045 * v;
+  for (std::size_t i = 0; i < table.size(); ++i) {  // all independent: the message to each is its own odds
+    table[i] = 1;
+    for (Index v = 0; v < n; ++v) table[i] *= (i >> (n - 1 - v) & 1u) ? p[v] : 1 - p[v];
+  }
+  FactorGraphBuilder builder(n);
+  Solver<T> solver(std::move(builder.add_table(variables, table)).build(), bp::Parall{});
+  solver.iterate(1);
+  test::check_close(solver.marginals(), p, sizeof(typename T::Value) == 8 ? 1e-10 : 2e-3, "the table's own odds");
+}
+
+TEST_CASE_TEMPLATE("bp: what a table makes impossible is reported", T, HORNBILL_TEST_CELLS) {
+  FactorGraphBuilder builder;
+  Index const a = builder.add_variable(), b = builder.add_variable({}, 3);
+  auto const graph = std::move(builder.add_table(std::vector<Index>{a, b}, std::vector<double>{1, 0, 0, 1, 1, 0})).build();  // b is never 2
+  Solver<T> solver(graph, bp::Parall{}, {Observation::hard(b, 2)});
+  auto const report = solver.run();
+  CHECK(report.stop == bp::Stop::contradiction);
+  CHECK((report.contradiction == a || report.contradiction == b));
+}
+
+TEST_CASE_TEMPLATE("bp: a table's message has the same bits whatever its own variable's weight", T, HORNBILL_TEST_CELLS) {
+  double const rare = sizeof(typename T::Value) == 8 ? 1e-200 : 1e-20;  // takes numbers of unlimited range
+  for (double entry : sizeof(typename T::Value) == 8 ? std::vector<double>{1e-280, 3e-281, 1e-120} : std::vector<double>{1e-28, 3e-27, 1e-12}) {
+    FactorGraphBuilder builder(2);
+    builder.add_prior(0, rare).add_table(std::vector<Index>{0, 1}, std::vector<double>{1, 1, entry, 0.3 * entry});
+    auto const graph = std::move(builder).build();
+    Solver<T> batched(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::sequential});
+    batched.iterate(1);
+    sequential.iterate(1);
+    test::check_identical(batched.messages(), sequential.messages(), fmt::format("entry {}", entry));
+  }
 }
 
 TEST_CASE_TEMPLATE("bp: products of ordinary weights that are too small for a number keep their ratio", T, HORNBILL_TEST_CELLS) {

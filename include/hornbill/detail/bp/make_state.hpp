@@ -10,6 +10,7 @@
 
 #include <hornbill/bp/state.hpp>
 #include <hornbill/detail/allocate.hpp>
+#include <hornbill/detail/bp/policies.hpp>
 #include <hornbill/error.hpp>
 
 namespace hornbill::detail {
@@ -23,11 +24,13 @@ inline std::size_t largest_changes_of(Index sets, std::size_t variables, bool la
   if (sets > 1) return std::clamp<std::size_t>(variables, 1, most_belief_blocks);
   return 2 * (lanes ? most_belief_warps : 1);
 }
-/// Items of the largest launch over a batch, of one set: lanes, which are padded, and teams that share wide factors.
+/// Items of the largest launch, of one set: lanes, which are padded, teams that share wide factors, and rows.
+/// \param edges  of the graph; two warps of lanes one after another have more edges than one has lanes
 template <class ExecutionSpace, class MemorySpace>
-Offset largest_launch(bp::Plan<MemorySpace> const& plan) {
+Offset largest_launch(bp::Plan<MemorySpace> const& plan, Offset edges) {
   Index const teams = std::min(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
-  Offset most = 0;
+  auto most = static_cast<Offset>(plan.small_rows.extent(0) + plan.medium_rows.extent(0) + plan.large_rows.extent(0) + plan.long_rows.extent(0));
+  if (plan.of_iteration && uses_lanes<ExecutionSpace>) most = std::max(most, 2 * edges + bp::warp_size);  // of orders to come
   for (std::size_t b = 0; b + 1 < plan.offsets.size(); ++b) {
     auto const &begin = plan.offsets[b], &end = plan.offsets[b + 1];
     most = std::max({most, Offset{end.warps - begin.warps} * bp::warp_size, Offset{end.wide - begin.wide} * teams});
@@ -49,9 +52,9 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   using Kokkos::view_alloc;
   State<Value, MemorySpace> state;
   state.sets = plan.sets;
-  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan)}) * plan.sets > detail::most_items)
+  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan, graph.num_edges())}) * plan.sets > detail::most_items)
     throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " + std::to_string(detail::most_items) +
-                        " entries or tasks that a device can hold; run fewer at once");
+                        " entries or tasks that a device can hold" + (plan.sets > 1 ? "; run fewer at once" : ""));
   auto make = [&](auto& view, char const* label, std::size_t size) {
     view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label, size * plan.sets);
   };

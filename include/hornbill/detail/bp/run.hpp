@@ -109,7 +109,7 @@ Index look_at_residuals(Launcher& launcher, Kokkos::View<float*, MemorySpace> co
 template <class Value, class MemorySpace>
 struct Judge {
   Kokkos::View<Control<Value>*, MemorySpace> controls;
-  Kokkos::View<Value*, MemorySpace> largest_changes;  // the first half of beliefs, the second of messages
+  Kokkos::View<Value*, MemorySpace> largest_changes;  // of beliefs; of one set, the second half of messages
   Index of_beliefs, of_messages;                      // entries of each set
   int iterations;
 

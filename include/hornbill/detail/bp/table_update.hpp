@@ -178,9 +178,10 @@ class TableUpdate {
       if (weight > 0) least *= weight;
     return is_ordinary(log_weight) || Kokkos::isinf(log_weight);
   }
-  /// Whether totals in plain numbers are what they are with unlimited range, to rounding. \param zeros  those that are 0 are
+  /// Whether totals in plain numbers have the bits that they have with unlimited range, and so do logarithms of their ratios: which kind of
+  /// number is used depends on all weights, and a message must not depend on that of its own variable. \param zeros  totals that are 0 are
   KOKKOS_FUNCTION bool are_exact(bool zeros) const {
-    constexpr Value enough = Kokkos::Experimental::norm_min_v<Value> * Value(1u << 30);  // terms too small for Value are beyond its rounding
+    constexpr Value enough = 1 / ExtendedRange<Value>::plain;  // terms too small for Value are far beyond its rounding
     for (Index s = row(first); s < row(last); ++s)
       if (Value const total = f.table_sums(s).m; !(total >= enough || (total == 0 && zeros))) return false;
     return true;
