@@ -201,10 +201,15 @@ class TableUpdate {
   Index factor, first, last;  // edges
 };
 
+/// How fields go to a function that is not inlined: one of several sets, which is small and made for each task, by value, for what has an
+/// address lies in local memory.
+template <class F>
+using Passed = std::conditional_t<(sizeof(F) <= 64), F, F const&>;
+
 /// Messages of a table along the edges [first, last) of a list. A function of its own, and so is what plain numbers do not suffice for: see
 /// lane_update.hpp.
 template <Write write, class Number, class F>
-[[gnu::noinline]] KOKKOS_FUNCTION bool update_table_in(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
+[[gnu::noinline]] KOKKOS_FUNCTION bool update_table_in(Passed<F> f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
                                                        Index first, Index last) {
   TableUpdate<F> const update(f, factor);
   if (!update.template sum_out<Number>()) return false;
@@ -214,7 +219,7 @@ template <Write write, class Number, class F>
 template <Write write, class F>
 KOKKOS_FUNCTION void update_table(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges, Index first, Index last) {
   using Value = typename F::Value;
-  if (!update_table_in<write, Value>(f, factor, edges, first, last)) update_table_in<write, Extended<Value>>(f, factor, edges, first, last);
+  if (!update_table_in<write, Value, F>(f, factor, edges, first, last)) update_table_in<write, Extended<Value>, F>(f, factor, edges, first, last);
 }
 
 }  // namespace hornbill::detail
