@@ -9,9 +9,9 @@
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
 """
+import argparse
 import json
 import statistics
-import sys
 
 
 ONE_THREAD = {"seqfix", "topo", "seqrnd"}  # total orders, which run on one CPU thread whatever the backend
@@ -178,19 +178,16 @@ def convergence(files):
 
 
 def main():
-    if sys.argv[1:2] == ["--summary"]:
-        return summary(sys.argv[2:])
-    if sys.argv[1:2] == ["--convergence"]:
-        return convergence(sys.argv[2:])
-    if sys.argv[1:2] == ["--sets"]:
-        return sets(sys.argv[2:])
-    if sys.argv[1:2] == ["--rounds"]:
-        return rounds(sys.argv[2:])
-    if sys.argv[1:2] == ["--threads"]:
-        return threads(sys.argv[2:])
-    if sys.argv[1:2] == ["--iterations"]:
-        return iterations(sys.argv[2:])
-    for file in sys.argv[1:]:
+    kinds = {"summary": summary, "iterations": iterations, "sets": sets, "threads": threads, "rounds": rounds, "convergence": convergence}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    chosen = parser.add_mutually_exclusive_group()
+    for kind in kinds:
+        chosen.add_argument(f"--{kind}", action="store_const", const=kind, dest="kind")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    arguments = parser.parse_args()
+    if arguments.kind:
+        return kinds[arguments.kind](arguments.files)
+    for file in arguments.files:
         with open(file) as text:
             lines = [json.loads(line) for line in text if line.startswith("{")]
         devices = sorted({line.get("device", "?") for line in lines})

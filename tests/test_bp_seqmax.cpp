@@ -57,6 +57,17 @@ TEST_CASE_TEMPLATE("seqmax: on a chain one iteration brings news from one end to
   CHECK(file_order.marginals()[length - 1] == doctest::Approx(0.5));
 }
 
+TEST_CASE_TEMPLATE("seqmax: has not converged while a message waits that would change much", T, HORNBILL_TEST_CELLS) {
+  if (backend::TuningOf<typename T::Exec>::value.lanes) return;  // one thread of a GPU would take minutes
+  // In float all updates of an iteration go where marginals no longer move, and all the others wait.
+  auto const generated = generate(options_like("weblech"));
+  auto const labels = generated.labels(10);
+  Solver<T> largest_first(generated.graph, bp::SeqMax{}, labels), expected(generated.graph, bp::SeqFix{}, labels);
+  REQUIRE(largest_first.run({.tolerance = 1e-5}).stop == bp::Stop::converged);
+  REQUIRE(expected.run({.tolerance = 1e-5}).stop == bp::Stop::converged);
+  test::check_close(largest_first.marginals(), expected.marginals(), 1e-2, "marginals");
+}
+
 TEST_CASE("seqmax: of several evidence sets it is refused; a graph without factors is at rest") {
   auto const graph = test::random_graph(1, {.num_variables = 20, .num_factors = 20});
   CHECK_THROWS_AS(bp::lay_out<Kokkos::Serial>(graph, bp::make_batches(graph, bp::SeqMax{}), {.sets = 2}), InputError);

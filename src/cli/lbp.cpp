@@ -169,10 +169,10 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)");
   command->add_option("--seed", a->seed, "seqrnd, residual_random: of the random numbers (default 1)");
-  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times")->allow_extra_args(false);
+  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times: of several on a variable the last counts")->allow_extra_args(false);
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET")->allow_extra_args(false);
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
-  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration; 0 runs all iterations")->check(at_least(0))->capture_default_str();
+  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping); 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
   command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
@@ -180,7 +180,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
   command->add_option("--name", a->name, "Name of the marginals (and messages) in the output")->capture_default_str();
   command->add_flag("--store-messages", a->store_messages, "Write the messages too, for a warm start");
-  command->add_option("--start-from", a->start, "Start from messages of this name in FILE");
+  command->add_option("--start-from", a->start, "Start from messages of this name in FILE; what they say with certainty is forgotten, so with hard evidence nearly as many iterations follow as from nothing");
   command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all");
   command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str();
   command->add_option("--memory-limit", a->memory_limit, "Bytes of device memory that may be used (default: all that is free)");

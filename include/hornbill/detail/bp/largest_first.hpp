@@ -41,11 +41,17 @@ struct RunLargestFirst {
   Kokkos::View<bp::Step const*, MemorySpace> steps;
   Kokkos::View<Index const*, MemorySpace> readers;
   PriorityTree<MemorySpace> priorities;
+  Kokkos::View<typename F::Value, MemorySpace> largest_waiting;  // residual of a message that has not taken its place
 
   KOKKOS_FUNCTION void operator()(Index) const {
     if (f.stopped()) return;
     for (Index step = 0; step < static_cast<Index>(steps.extent(0)); ++step) compute(step);
     for (Index i = 0; i < f.num_edges() && priorities.largest() > 0; ++i) update(priorities.top());
+    // All updates may have gone where marginals do not move: what waits counts too.
+    float largest = 0;
+    for (Index edge = 0; edge < f.num_edges(); ++edge)
+      for_each_entry(f, edge, [&](Index at, Index slot) { largest = Kokkos::fmax(largest, residual_of_entry(f, at, slot)); });
+    largest_waiting() = largest;
   }
 
  private:
@@ -74,12 +80,15 @@ struct RunLargestFirst {
   }
 };
 
+/// \param largest_changes  the first entry of whose second half is to be the largest residual of what still waits
 template <class Launcher, class F>
 void run_largest_first(Launcher& launcher, F const& f, bp::Plan<typename F::MemorySpace> const& by_factor,
-                       Kokkos::View<float*, typename F::MemorySpace> const& priorities) {
+                       Kokkos::View<float*, typename F::MemorySpace> const& priorities,
+                       Kokkos::View<typename F::Value*, typename F::MemorySpace> const& largest_changes) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
+  Kokkos::View<typename F::Value, typename F::MemorySpace> const largest_waiting = Kokkos::subview(largest_changes, largest_changes.extent(0) / 2);
   launcher.parallel_for("hornbill::bp::run_largest_first", Range<ExecutionSpace>(launcher.exec, 0, 1),
-                        RunLargestFirst<F>{f, undamped(f), Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}});
+                        RunLargestFirst<F>{f, undamped(f), Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}, largest_waiting});
 }
 
 }  // namespace hornbill::detail

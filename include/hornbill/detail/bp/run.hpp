@@ -223,7 +223,7 @@ void iterate(Launcher& launcher, F const& f, PlanOf<F> const& plan, StateOf<F> c
       }
       break;
     case Mode::largest_first:
-      if constexpr (!F::many) run_largest_first(launcher, f, *plan.by_factor, state.priorities);
+      if constexpr (!F::many) run_largest_first(launcher, f, *plan.by_factor, state.priorities, state.largest_changes);
       break;
     case Mode::batched: run_batches(launcher, f, plan); break;
     case Mode::sequential: run_sequence(launcher, f, plan); break;
@@ -239,6 +239,7 @@ void iterate_and_judge(Launcher& launcher, F const& f, PlanOf<F> const& plan, St
     if (i + 2 >= iterations) of_beliefs = form_beliefs(launcher, f, state.largest_changes);  // a change needs the belief before
   }
   if (plan.mode == bp::Mode::selected) of_messages = look_at_residuals(launcher, state.residuals, state.largest_changes);
+  if (plan.mode == bp::Mode::largest_first) of_messages = 1;
   judge(launcher, state, of_beliefs, of_messages, iterations);
 }
 
