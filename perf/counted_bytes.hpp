@@ -1,11 +1,11 @@
 // Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its launches.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
