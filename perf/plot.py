@@ -6,7 +6,10 @@
 import argparse
 import json
 
-import matplotlib
+try:
+    import matplotlib
+except ImportError:
+    raise SystemExit("plot.py needs matplotlib: python3 -m pip install matplotlib")
 
 matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "hornbill"  # the same figures give the same file
@@ -50,4 +53,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        raise SystemExit(str(error))
