@@ -142,6 +142,19 @@ class CommandLine(unittest.TestCase):
         again = json.loads(run("lbp", "r.h5", "--start-from", "lbp", "--json")[0])
         self.assertLess(again["iterations"], first["iterations"])
         self.assertIn("no messages", run("lbp", "g.h5", "--start-from", "lbp", code=3)[1])
+        first = json.loads(run("lbp", "g.h5", "--evidence", "labels10", "-o", "r.h5", "--store-messages", "--json")[0])
+        with open("more.txt", "w") as out:
+            out.write("0 1\n")
+        for more, most in (([], 10), (["--evidence", "more.txt"], first["iterations"] / 2)):
+            cold = json.loads(run("lbp", "g.h5", "--evidence", "labels10", *more, "--top", "alarms", "--json")[0])
+            again = json.loads(run("lbp", "r.h5", "--evidence", "labels10", *more, "--start-from", "lbp", "--top", "alarms", "--json")[0])
+            self.assertLessEqual(again["iterations"], most)
+            for one, other in zip(cold["top"], again["top"]):
+                self.assertAlmostEqual(one["p_true"], other["p_true"], places=4)
+        without = json.loads(run("lbp", "g.h5", "--top", "alarms", "--json")[0])
+        again = json.loads(run("lbp", "r.h5", "--start-from", "lbp", "--top", "alarms", "--json")[0])  # its evidence withdrawn
+        for one, other in zip(without["top"], again["top"]):
+            self.assertAlmostEqual(one["p_true"], other["p_true"], places=4)
         try:
             import h5py
         except ImportError:

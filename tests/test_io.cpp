@@ -84,7 +84,9 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   model.evidence["mixed"] = {Observation::hard(3, 1), Observation::soft(4, 0.25, 0.5)};
   model.queries["alarms"] = {5, 2};
   model.marginals["lbp"] = {std::vector<double>(300, 0.5), {{"stop", "converged"}}};
-  model.messages["lbp"] = std::vector<double>(model.graph.num_edges(), -std::numeric_limits<double>::infinity());
+  model.messages["lbp"] = {std::vector<double>(model.graph.num_edges(), -std::numeric_limits<double>::infinity()), model.evidence["mixed"]};
+  model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_edges(), 0.5), HostEvidence{}};
+  model.messages["of unknown evidence"] = {std::vector<double>(model.graph.num_edges(), 0.5), std::nullopt};
   io::write_model(model, folder / "m.h5");
   auto const read = io::read_model(folder / "m.h5");
   check_equal(read.graph, model.graph);
@@ -97,8 +99,27 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   CHECK(read.evidence.at("mixed")[1].likelihood[0] == 0.25);
   CHECK(read.queries.at("alarms") == model.queries["alarms"]);
   CHECK(read.marginals.at("lbp").attributes.at("stop") == "converged");
-  CHECK(read.messages.at("lbp") == model.messages["lbp"]);
+  for (auto const& [name, messages] : model.messages) {
+    CHECK(read.messages.at(name).log_odds == messages.log_odds);
+    CHECK(read.messages.at(name).evidence == messages.evidence);
+  }
   for (auto const& entry : fs::directory_iterator(folder.path)) CHECK(entry.path().filename() == "m.h5");  // nothing left beside it
+}
+
+TEST_CASE("evidence: what rules out as much as other evidence") {
+  HostEvidence const hard{Observation::hard(3, 1), Observation::hard(4, 2)};
+  CHECK(rules_out_as_much(hard, hard));
+  CHECK(rules_out_as_much(hard, {}));
+  CHECK(!rules_out_as_much({}, hard));
+  CHECK(rules_out_as_much({hard[1], Observation::soft(5, 1, 2), hard[0]}, hard));
+  CHECK(!rules_out_as_much({hard[0]}, hard));
+  CHECK(!rules_out_as_much({Observation::hard(3, 0), hard[1]}, hard));
+  CHECK(!rules_out_as_much({hard[0], Observation::hard(4, 1)}, hard));
+  CHECK(rules_out_as_much({}, {Observation::soft(3, 0.1, 1)}));
+  CHECK(!rules_out_as_much({}, {Observation::soft(3, 0, 1)}));
+  CHECK(rules_out_as_much({hard[0]}, {Observation::soft(3, 0, 1)}));
+  CHECK(rules_out_as_much({Observation::soft(3, 0, 1)}, {hard[0]}));
+  CHECK(!rules_out_as_much({hard[0], Observation::soft(3, 1, 1)}, {hard[0]}));  // the last counts
 }
 
 TEST_CASE("io: large arrays are compressed") {

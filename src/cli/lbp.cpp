@@ -70,6 +70,15 @@ class Progress {
   std::chrono::steady_clock::time_point last_{};
 };
 
+/// Starts from stored messages; what they say with certainty stands where no evidence for it has gone.
+template <class Value, class Exec, class Graph, class State>
+void start_from(Exec const& exec, Graph const& graph, io::StoredMessages const& messages, std::vector<HostEvidence> const& observed,
+                EvidenceSets<Value, typename Exec::memory_space> const& evidence, State& state) {
+  auto const stands = [&](HostEvidence const& set) { return messages.evidence && rules_out_as_much(set, *messages.evidence); };
+  if (std::all_of(observed.begin(), observed.end(), stands)) bp::set_factor_messages(exec, graph, messages.log_odds, evidence, state);
+  else bp::set_factor_messages(exec, graph, messages.log_odds, state);
+}
+
 template <class Value, class Exec>
 Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp::Strategy const& strategy, std::vector<HostEvidence> const& observed) {
   Result result;
@@ -81,7 +90,7 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   auto const graph = to_device<Value>(exec, model.graph);
   EvidenceSets evidence(exec, model.graph, graph, observed);
   auto state = bp::make_state(exec, graph, plan);
-  if (!a.start.empty()) bp::set_factor_messages(exec, graph, model.messages.at(a.start), state);
+  if (!a.start.empty()) start_from(exec, graph, model.messages.at(a.start), observed, evidence, state);
   result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - batches.analysis_seconds;
   result.analysis_seconds = batches.analysis_seconds;
   result.statistics = plan.statistics;
@@ -91,7 +100,7 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   auto const reports = bp::run(exec, graph, evidence, plan, state, options);
   for (std::size_t s = 0; s < reports.size(); ++s)
     result.sets.push_back({a.each.empty() ? "" : a.each[s], reports[s], bp::marginals(exec, graph, state, static_cast<Index>(s))});
-  if (a.store_messages) result.messages = bp::factor_messages(exec, graph, state);
+  if (a.store_messages) result.messages = {bp::factor_messages(exec, graph, state), observed.front()};
   return result;
 }
 
@@ -180,7 +189,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
   command->add_option("--name", a->name, "Name of the marginals (and messages) in the output")->capture_default_str();
   command->add_flag("--store-messages", a->store_messages, "Write the messages too, for a warm start");
-  command->add_option("--start-from", a->start, "Start from messages of this name in FILE; what they say with certainty is forgotten, so with hard evidence nearly as many iterations follow as from nothing");
+  command->add_option("--start-from", a->start, "Start from messages of this name in FILE, as --store-messages stored them. Where hard evidence of theirs is not given again, nearly as many iterations follow as from nothing");
   command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all");
   command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str();
   command->add_option("--memory-limit", a->memory_limit, "Bytes of device memory that may be used (default: all that is free)");

@@ -35,7 +35,7 @@ struct Result {
   bp::BatchStatistics statistics;
   double analysis_seconds = 0, setup_seconds = 0;
   std::vector<SetResult> sets;
-  std::vector<double> messages;
+  io::StoredMessages messages;
 };
 
 /// Prints how the run went and the most probable variables of a query, as text or JSON.

@@ -1,12 +1,36 @@
 #include <hornbill/graph/host_evidence.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
 
 namespace hornbill {
+namespace {
+
+bool rules_out(Observation const& o, Index state) { return o.is_hard() ? o.value != state : o.likelihood[state] == 0; }
+
+std::unordered_map<Index, Observation> by_variable(HostEvidence const& evidence) {
+  std::unordered_map<Index, Observation> last;
+  for (auto const& o : evidence) last.insert_or_assign(o.variable, o);
+  return last;
+}
+
+}  // namespace
+
+bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as) {
+  auto const observed = by_variable(evidence), needed = by_variable(as);
+  return std::all_of(needed.begin(), needed.end(), [&](auto const& entry) {
+    auto const& [variable, other] = entry;
+    auto const found = observed.find(variable);
+    Observation const one = found != observed.end() ? found->second : Observation::soft(variable, 1, 1);
+    if (one.is_hard() && other.is_hard()) return one.value == other.value;
+    return (!rules_out(other, 0) || rules_out(one, 0)) && (!rules_out(other, 1) || rules_out(one, 1));
+  });
+}
 
 void validate(HostEvidence const& evidence, HostFactorGraph const& graph, std::string const& source) {
   for (std::size_t i = 0; i < evidence.size(); ++i) {

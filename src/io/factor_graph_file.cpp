@@ -100,6 +100,14 @@ std::vector<double> read_sized(hdf5::Reader const& in, std::string const& path, 
   return values;
 }
 
+StoredMessages read_messages(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+  StoredMessages messages;
+  auto const log_odds = in.has(path + "/log_odds") ? path + "/log_odds" : path;  // a dataset itself, where its evidence is not stored
+  messages.log_odds = read_sized(in, log_odds, graph.factor_variables.size());
+  if (in.has(path + "/evidence")) messages.evidence = read_evidence(in, path + "/evidence", graph);
+  return messages;
+}
+
 // --- writing ----------------------------------------------------------------------------------------------------------
 
 void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
@@ -168,8 +176,7 @@ Model read_hdf5(std::string const& file) {
     marginals.p_true = read_sized(in, path, model.graph.num_variables);
     for (auto& [key, value] : in.string_attributes(path)) marginals.attributes[key] = value;
   }
-  for (auto const& name : in.children("/messages"))
-    model.messages[name] = read_sized(in, "/messages/" + name, model.graph.factor_variables.size());
+  for (auto const& name : in.children("/messages")) model.messages[name] = read_messages(in, "/messages/" + name, model.graph);
   return model;
 }
 
@@ -192,7 +199,10 @@ void write_hdf5(Model const& model, std::string const& file) {
     out.write("/marginals/" + name, marginals.p_true);
     for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
   }
-  for (auto const& [name, messages] : model.messages) out.write("/messages/" + name, messages);
+  for (auto const& [name, messages] : model.messages) {
+    out.write("/messages/" + name + "/log_odds", messages.log_odds);
+    if (messages.evidence) write_evidence(out, "/messages/" + name + "/evidence", *messages.evidence);
+  }
   write_text_atomically(file, out.image());
 }
 

@@ -84,11 +84,20 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                       Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state);
 
-/// Puts factor-to-variable log-odds into a state, for all its evidence sets, so that its next run starts from them.
+/// Puts factor-to-variable log-odds into a state, for all its evidence sets, so that its next run starts from them; what they say with
+/// certainty, that run forgets.
 /// \throws ShapeError if there is not one for each edge   \throws InputError for NaN
 template <class ExecutionSpace, class Value, class MemorySpace>
 void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
                          State<Value, MemorySpace>& state);
+
+/// The same of messages from a run with this evidence: the next run with it goes on as that run would have, certainty and all, and from
+/// what has been added to it since. Also of messages from a run with less evidence (`rules_out_as_much`), but then there is no local
+/// update, as there is none with EvidenceSets.
+/// \tparam AnyEvidence  Evidence, or EvidenceSets of which each rules out as much as the messages follow from
+template <class ExecutionSpace, class Value, class MemorySpace, class AnyEvidence>
+void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
+                         AnyEvidence const& evidence, State<Value, MemorySpace>& state);
 
 }  // namespace hornbill::bp
 

@@ -25,6 +25,10 @@ struct Observation {
 /// A set of observations. Of several on one variable the last counts.
 using HostEvidence = std::vector<Observation>;
 
+/// Whether all that one set rules out (a state not observed, one of likelihood 0), another rules out too: then what follows from the
+/// one with certainty follows from the other.
+bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as);
+
 /// Checks variables, values and likelihoods.
 /// \param source  how messages begin, e.g. the file's name and the evidence set
 /// \throws InputError naming the entry

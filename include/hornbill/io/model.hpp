@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct StoredMarginals {
   std::map<std::string, std::string> attributes;  ///< e.g. schedule, iterations, residual
 };
 
+/// Messages as stored in a file, for warm starts.
+struct StoredMessages {
+  std::vector<double> log_odds;          ///< [E], of factor-to-variable messages
+  std::optional<HostEvidence> evidence;  ///< of the run that they are from, where the file says so
+};
+
 /// One model: a factor graph and what belongs to it, by name.
 struct Model {
   HostFactorGraph graph;
@@ -25,7 +32,7 @@ struct Model {
   std::map<std::string, HostEvidence> evidence;
   std::map<std::string, std::vector<Index>> queries;
   std::map<std::string, StoredMarginals> marginals;
-  std::map<std::string, std::vector<double>> messages;  ///< log-odds of every factor-to-variable message, for warm starts
+  std::map<std::string, StoredMessages> messages;
 };
 
 /// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`.   \throws InputError, CapacityError

@@ -38,13 +38,25 @@ Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& grap
 }
 
 /// What a run is told of its evidence.
-template <class F>
+template <class Value, class MemorySpace>
 struct Observed {
-  Kokkos::View<Accumulator<typename F::Value> const*, typename F::MemorySpace> terms;
+  Kokkos::View<Accumulator<Value> const*, MemorySpace> terms;
   int withdrawals = 0;
   std::size_t revision = 0;
   std::optional<std::vector<Index>> changed = std::nullopt;  // variables since the state's last run, where they are known
 };
+
+template <class F>
+using ObservedBy = Observed<typename F::Value, typename F::MemorySpace>;
+
+template <class Value, class MemorySpace>
+Observed<Value, MemorySpace> observed(Evidence<Value, MemorySpace> const& evidence, bp::State<Value, MemorySpace> const& state) {
+  return {evidence.terms(), evidence.withdrawals(), evidence.revision(), evidence.changes_since(state.revision)};
+}
+template <class Value, class MemorySpace>
+Observed<Value, MemorySpace> observed(EvidenceSets<Value, MemorySpace> const& evidence, bp::State<Value, MemorySpace> const&) {
+  return {evidence.terms()};
+}
 
 inline void validate(bp::Options const& options) {
   auto const& a = options.acceleration;
@@ -176,14 +188,14 @@ Controls<F> look(ExecutionSpace const& exec, StateOf<F> const& state) {
 
 /// Whether what the state's messages say with certainty still follows from the evidence: it is the same, and no hard evidence was
 /// withdrawn.
-template <class F>
-bool extends(Observed<F> const& evidence, StateOf<F> const& state) {
+template <class Value, class MemorySpace>
+bool extends(Observed<Value, MemorySpace> const& evidence, bp::State<Value, MemorySpace> const& state) {
   return state.withdrawals == evidence.withdrawals && state.evidence.data() == evidence.terms.data();
 }
 
 /// Prepares messages, sums and beliefs for a run.
 template <class ExecutionSpace, class F>
-void start(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state, bool warm, bp::Options const& options) {
+void start(ExecutionSpace const& exec, F const& f, ObservedBy<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state, bool warm, bp::Options const& options) {
   using Value = typename F::Value;
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::start");
   if (!warm)
@@ -355,7 +367,7 @@ bp::Report report_of(Control<Value> const& now, bp::Options const& options, doub
 
 /// Local update of what the evidence has changed since the state's last run, where that is known and wanted; none where it is not.
 template <class ExecutionSpace, class F>
-std::optional<LocalWork> update_what_changed(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F> const& state,
+std::optional<LocalWork> update_what_changed(ExecutionSpace const& exec, F const& f, ObservedBy<F> const& evidence, PlanOf<F> const& plan, StateOf<F> const& state,
                                              bp::Options const& options) {
   constexpr double share_of_tolerance = 0.1;
   if constexpr (!F::many) {
@@ -368,7 +380,7 @@ std::optional<LocalWork> update_what_changed(ExecutionSpace const& exec, F const
 
 /// Runs all evidence sets of the fields until each has stopped or a limit is met.
 template <class ExecutionSpace, class F>
-std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state,
+std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, ObservedBy<F> const& evidence, PlanOf<F> const& plan, StateOf<F>& state,
                                 bp::Options const& options) {
   auto const begin = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
@@ -431,7 +443,7 @@ Report run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& gr
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::run");
   detail::validate(options);
   detail::require_sets(1, plan, state);
-  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), {evidence.terms(), evidence.withdrawals(), evidence.revision(), evidence.changes_since(state.revision)}, plan, state, options).front();
+  return detail::run_all(exec, detail::fields_of(graph, evidence.terms(), state), detail::observed(evidence, state), plan, state, options).front();
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
@@ -441,8 +453,9 @@ std::vector<Report> run(ExecutionSpace const& exec, FactorGraph<Value, MemorySpa
   detail::validate(options);
   detail::require_sets(evidence.size(), plan, state);
   auto const fields = detail::fields_of(graph, evidence.terms(), state);
-  if (evidence.size() == 1) return detail::run_all(exec, fields, {evidence.terms()}, plan, state, options);
-  return detail::run_all(exec, detail::ManyFields<Value, MemorySpace>{fields, graph, evidence.size()}, {evidence.terms()}, plan, state, options);
+  auto const observed = detail::observed(evidence, state);
+  if (evidence.size() == 1) return detail::run_all(exec, fields, observed, plan, state, options);
+  return detail::run_all(exec, detail::ManyFields<Value, MemorySpace>{fields, graph, evidence.size()}, observed, plan, state, options);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
@@ -502,6 +515,16 @@ void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySp
   exec.fence("hornbill: copy from a temporary host array");
   state.cold = false;
   state.evidence = {};  // certainty among them may follow from other evidence
+}
+
+template <class ExecutionSpace, class Value, class MemorySpace, class AnyEvidence>
+void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
+                         AnyEvidence const& evidence, State<Value, MemorySpace>& state) {
+  set_factor_messages(exec, graph, log_odds, state);
+  auto const observed = detail::observed(evidence, state);
+  state.evidence = observed.terms;
+  state.withdrawals = observed.withdrawals;
+  state.revision = observed.revision;
 }
 
 }  // namespace hornbill::bp
