@@ -30,16 +30,16 @@ GeneratorOptions options_of(GenerateArguments const& a) {
   GeneratorOptions options;
   bool const is_reading = a.edges == "bn" || a.edges == "fg";
   if (!a.like.empty()) {
-    if (!a.edges.empty() && !is_reading) throw InputError("--edges with --like is bn or fg");
+    if (!a.edges.empty() && !is_reading) throw UsageError("--edges with --like is bn or fg");
     options = options_like(a.like, a.edges == "fg" ? EdgeReading::factor_graph : EdgeReading::bayesian_network);
   } else if (!a.variables || is_reading) {
-    throw InputError("give --like NAME, or --variables V (and --edges E, their number)");
+    throw UsageError("give --like NAME, or --variables V (and --edges E, their number)");
   } else {
     options.num_variables = *a.variables;
     options.num_edges = static_cast<Offset>(3.6 * *a.variables);
     if (!a.edges.empty()) {
       auto const [end, error] = std::from_chars(a.edges.data(), a.edges.data() + a.edges.size(), options.num_edges);
-      if (error != std::errc{} || end != a.edges.data() + a.edges.size()) throw InputError(fmt::format("--edges {} is not a number", a.edges));
+      if (error != std::errc{} || end != a.edges.data() + a.edges.size()) throw UsageError(fmt::format("--edges {} is not a number", a.edges));
     }
     options.num_alarms = std::max<Index>(1, *a.variables / 100);
     options.num_true_alarms = std::max<Index>(1, options.num_alarms / 10);

@@ -121,8 +121,8 @@ std::vector<Index> find_query(LbpArguments const& a, io::Model const& model) {
 bp::Strategy with_parameters(LbpArguments& a, bp::Strategy strategy) {
   auto* const random = std::get_if<bp::SeqRnd>(&strategy);
   auto* const residual = std::get_if<bp::Residual>(&strategy);
-  if (a.share && !residual) throw InputError("--share is for the schedules residual and residual_random");
-  if (a.seed && !random && !(residual && residual->randomised)) throw InputError("--seed is for the schedules seqrnd and residual_random");
+  if (a.share && !residual) throw UsageError("--share is for the schedules residual and residual_random");
+  if (a.seed && !random && !(residual && residual->randomised)) throw UsageError("--seed is for the schedules seqrnd and residual_random");
   if (random) a.seed = random->seed = a.seed.value_or(random->seed);
   if (residual) a.share = residual->share = a.share.value_or(residual->share);
   if (residual && residual->randomised) a.seed = residual->seed = a.seed.value_or(residual->seed);
@@ -131,12 +131,12 @@ bp::Strategy with_parameters(LbpArguments& a, bp::Strategy strategy) {
 
 void require_usable_output(LbpArguments const& a) {  // before hours of work, not after
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
-    throw InputError(a.output, "", "marginals are written to .h5 files");
-  if (a.store_messages && a.output.empty()) throw InputError("--store-messages needs -o OUT");
-  if (a.store_messages && a.each.size() > 1) throw InputError("--store-messages stores those of one evidence set; --each gives several");
+    throw UsageError(fmt::format("-o {}: marginals are written to .h5 files", a.output));
+  if (a.store_messages && a.output.empty()) throw UsageError("--store-messages needs -o OUT");
+  if (a.store_messages && a.each.size() > 1) throw UsageError("--store-messages stores those of one evidence set; --each gives several");
   for (auto one = a.each.begin(); one != a.each.end(); ++one)
     if (std::any_of(a.each.begin(), one, [&](auto const& other) { return stored_name(a, other) == stored_name(a, *one); }))
-      throw InputError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
+      throw UsageError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
   if (!a.output.empty()) io::require_writable(a.output);
   io::validate_name(a.name, "set of marginals");
 }
@@ -169,6 +169,11 @@ int run_lbp(LbpArguments& a) {
   return exit_code_of(a, result);
 }
 
+CLI::Validator damping() {
+  CLI::Validator const number = number_that([](double x) { return x >= 0 && x < 1; }, "auto or a number in [0, 1)");
+  return CLI::Validator([number](std::string& text) { return text == "auto" ? std::string() : number(text); }, "");
+}
+
 }  // namespace
 
 void add_lbp(CLI::App& app, int& exit_code) {
@@ -176,15 +181,15 @@ void add_lbp(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<LbpArguments>();
   command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
   command->add_option("--schedule", a->schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " + built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
-  command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)");
+  command->add_option("--share", a->share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)")->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]"));
   command->add_option("--seed", a->seed, "seqrnd, residual_random: of the random numbers (default 1)");
-  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times: of several on a variable the last counts")->allow_extra_args(false);
-  command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET")->allow_extra_args(false);
+  command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times: of several on a variable the last counts")->allow_extra_args(false)->option_text("SET");
+  command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET")->allow_extra_args(false)->option_text("SET");
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping); 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations")->check(CLI::IsMember({"auto"}) | (at_least(0) & below(1)))->capture_default_str();
-  command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(CLI::IsMember(backend::names()));
+  command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with --start-from from the first")->check(damping())->capture_default_str();
+  command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
   command->add_option("--precision", a->precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the model with the marginals to this .h5 file");
   command->add_option("--name", a->name, "Name of the marginals (and messages) in the output")->capture_default_str();

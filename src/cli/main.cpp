@@ -9,6 +9,7 @@
 #include <hornbill/error.hpp>
 
 #include "commands.hpp"
+#include "support.hpp"
 
 namespace {
 
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
     return exit_code;
   } catch (CLI::ParseError const& e) {
     return app.exit(e) == 0 ? cli::success : cli::usage_error;
+  } catch (cli::UsageError const& e) {
+    return fail(cli::usage_error, e.what());
   } catch (hornbill::CapacityError const& e) {
     return fail(cli::no_capacity, e.what());
   } catch (hornbill::Error const& e) {

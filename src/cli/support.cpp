@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include <hornbill/error.hpp>
+#include <hornbill/backend/registry.hpp>
 
 namespace hornbill::cli {
 
@@ -42,21 +44,28 @@ std::string human_seconds(double seconds) {
 
 bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
 
-namespace {
-
-CLI::Validator number_that(bool (*holds)(double, double), double bound, std::string const& wanted) {
+CLI::Validator number_that(std::function<bool(double)> holds, std::string const& wanted) {
   return CLI::Validator(
       [=](std::string& text) {
         double number = 0;
-        bool const good = CLI::detail::lexical_cast(text, number) && holds(number, bound);
-        return good ? std::string() : fmt::format("'{}' is not a number {} {}", text, wanted, bound);
+        bool const good = CLI::detail::lexical_cast(text, number) && holds(number);
+        return good ? std::string() : fmt::format("'{}' is not {}", text, wanted);
       },
       "");
 }
 
-}  // namespace
+CLI::Validator at_least(double least) {
+  return number_that([=](double x) { return x >= least; }, fmt::format("a number of at least {}", least));
+}
 
-CLI::Validator at_least(double least) { return number_that([](double x, double bound) { return x >= bound; }, least, "of at least"); }
-CLI::Validator below(double bound) { return number_that([](double x, double b) { return x < b; }, bound, "below"); }
+CLI::Validator known_backend() {
+  return CLI::Validator(
+      [](std::string& name) {
+        auto const names = backend::names();
+        if (std::find(names.begin(), names.end(), name) != names.end()) return std::string();
+        return fmt::format("there is no backend '{}' in this build; there are {}. README.md says how to build with others", name, fmt::join(names, ", "));
+      },
+      "");
+}
 
 }  // namespace hornbill::cli

@@ -1,13 +1,14 @@
 // What several subcommands share.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/bp/schedule.hpp>
+#include <hornbill/error.hpp>
 #include <hornbill/io/model.hpp>
 
 namespace hornbill::cli {
@@ -29,8 +30,15 @@ std::string human_seconds(double seconds);
 /// Whether standard error is a terminal, where progress may be shown.
 bool shows_progress();
 
-/// Checks of numbers on the command line, which say what was wrong with them.
+/// Options that do not go together: exit code 2.
+class UsageError : public Error {
+  using Error::Error;
+};
+
+/// Checks a number on the command line, and says what is wanted of it, e.g. "a number of at least 0".
+CLI::Validator number_that(std::function<bool(double)> holds, std::string const& wanted);
 CLI::Validator at_least(double least);
-CLI::Validator below(double bound);
+/// The backends of this build.
+CLI::Validator known_backend();
 
 }  // namespace hornbill::cli
