@@ -32,7 +32,8 @@ bool shows_progress();
 
 /// Options that do not go together: exit code 2.
 class UsageError : public Error {
-  using Error::Error;
+ public:
+  explicit UsageError(std::string const& message) : Error(message) {}
 };
 
 /// Checks a number on the command line, and says what is wanted of it, e.g. "a number of at least 0".
