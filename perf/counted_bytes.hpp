@@ -1,6 +1,7 @@
 // Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its launches.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <map>
@@ -164,7 +165,7 @@ class CountedBytes {
   }
 
   void count_sums() {
-    auto const edges = static_cast<std::size_t>(graph_.num_edges());
+    auto const edges = static_cast<std::size_t>(std::count_if(graph_.factor_variables.begin(), graph_.factor_variables.end(), [&](Index v) { return graph_.states(v) == 2; }));
     std::size_t in_long = 0, listed = 0;  // edges; those that Row names by variable_edges
     for (auto const& row : plan_.long_rows) in_long += static_cast<std::size_t>(row.count);
     for (auto const* rows : {&plan_.medium_rows, &plan_.large_rows})

@@ -133,7 +133,9 @@ class CommandLine(unittest.TestCase):
         self.assertIn("no '/'", run("schedule", "g.h5", "--store", "a/b", "-o", "s2.h5", code=3)[1])
         self.assertIn("built-in", run("schedule", "g.h5", "--store", "parall", "-o", "s2.h5", code=3)[1])
         self.assertIn("built-in", run("schedule", "g.h5", "--store", "auto", "-o", "s2.h5", code=3)[1])
-        self.assertIn("chosen anew", run("schedule", "g.h5", "--schedule", "residual", "--store", "mine", "-o", "s2.h5", code=3)[1])
+        self.assertIn("chosen anew", run("schedule", "g.h5", "--schedule", "residual", "--store", "mine", "-o", "s2.h5", code=2)[1])
+        run("convert", "g.h5", "text.causal_fg")
+        self.assertIn("give a .h5 file with -o", run("schedule", "text.causal_fg", "--store", "mine", code=2)[1])
         self.assertIn("there are parall, seqfix, topo", run("schedule", "g.h5", "--schedule", "other", code=3)[1])
 
     def test_output_and_warm_start(self):
@@ -199,6 +201,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(run("info", "each.h5", "--json")[0])["marginals"], {"lbp_if_true.txt": "converged", "lbp_if_false.txt": "converged"})
         self.assertIn("if_false.txt: converged", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt")[0])
         self.assertIn("given twice", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "./if_true.txt", code=2)[1])
+        self.assertIn("one evidence set at a time", run("lbp", "g.h5", "--schedule", "seqmax", "--each", "if_true.txt", "--each", "if_false.txt", code=2)[1])
         self.assertIn("one evidence set", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt", "--store-messages", "-o", "x.h5", code=2)[1])
         with open("both.txt", "w") as out:
             out.write("0 0\n1 1\n")

@@ -84,9 +84,9 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   model.evidence["mixed"] = {Observation::hard(3, 1), Observation::soft(4, 0.25, 0.5)};
   model.queries["alarms"] = {5, 2};
   model.marginals["lbp"] = {std::vector<double>(300, 0.5), {{"stop", "converged"}}};
-  model.messages["lbp"] = {std::vector<double>(model.graph.num_edges(), -std::numeric_limits<double>::infinity()), model.evidence["mixed"]};
-  model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_edges(), 0.5), HostEvidence{}};
-  model.messages["of unknown evidence"] = {std::vector<double>(model.graph.num_edges(), 0.5), std::nullopt};
+  model.messages["lbp"] = {std::vector<double>(model.graph.num_messages(), -std::numeric_limits<double>::infinity()), model.evidence["mixed"]};
+  model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_messages(), 0.5), HostEvidence{}};
+  model.messages["of unknown evidence"] = {std::vector<double>(model.graph.num_messages(), 0.5), std::nullopt};
   io::write_model(model, folder / "m.h5");
   auto const read = io::read_model(folder / "m.h5");
   check_equal(read.graph, model.graph);

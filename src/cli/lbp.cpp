@@ -122,6 +122,7 @@ bp::Strategy with_parameters(LbpArguments& a, bp::Strategy strategy) {
   auto* const random = std::get_if<bp::SeqRnd>(&strategy);
   auto* const residual = std::get_if<bp::Residual>(&strategy);
   if (a.share && !residual) throw UsageError("--share is for the schedules residual and residual_random");
+  if (a.each.size() > 1 && std::holds_alternative<bp::SeqMax>(strategy)) throw UsageError("--each: the schedule seqmax runs one evidence set at a time");
   if (a.seed && !random && !(residual && residual->randomised)) throw UsageError("--seed is for the schedules seqrnd and residual_random");
   if (random) a.seed = random->seed = a.seed.value_or(random->seed);
   if (residual) a.share = residual->share = a.share.value_or(residual->share);
@@ -186,7 +187,7 @@ void add_lbp(CLI::App& app, int& exit_code) {
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times: of several on a variable the last counts")->allow_extra_args(false)->option_text("SET");
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET")->allow_extra_args(false)->option_text("SET");
   command->add_option("--iterations", a->options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
-  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping); 0 runs all iterations")->check(at_least(0))->capture_default_str();
+  command->add_option("--tolerance", a->options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping; seqmax, residual: nor would by any message that waits); 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command->add_option("--time-limit", a->options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
   command->add_option("--damping", a->damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with --start-from from the first")->check(damping())->capture_default_str();
   command->add_option("--backend", a->backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());

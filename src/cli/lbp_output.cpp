@@ -45,7 +45,7 @@ void print_head(LbpArguments const& a, Result const& r) {
 void print_set(LbpArguments const& a, SetResult const& set) {
   fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ", to_string(set.report.stop), set.report.iterations, set.report.residual);
   if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; more --iterations or another --schedule may help, topo first\n");
+    fmt::print("  not converged: marginals are those of the last iteration; more --iterations or {} may help\n", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
 }
 
 /// The most probable variables of a query, most probable first; ties by id.

@@ -35,17 +35,17 @@ void require_usable_name(std::string const& name) {
 
 void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
   if (batches.updates == bp::Updates::selected || batches.updates == bp::Updates::largest_first || batches.reshuffled)
-    throw InputError(fmt::format("'{}' is chosen anew in each iteration, so there are no batches to store", a.schedule));
+    throw UsageError(fmt::format("'{}' is chosen anew in each iteration, so there are no batches to store", a.schedule));
   if (!a.store.empty()) {
     model.schedules[a.store] = {bp::ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};
   }
   if (!a.store_order.empty()) {
-    if (batches.order.empty()) throw InputError(fmt::format("the schedule '{}' is no total order, so none can be stored", a.schedule));
+    if (batches.order.empty()) throw UsageError(fmt::format("the schedule '{}' is no total order, so none can be stored", a.schedule));
     model.schedules[a.store_order] = {bp::ScheduleKind::order, batches.order, {}, {}, {}};
   }
   std::string const target = a.output.empty() ? a.file : a.output;
   if (!target.ends_with(".h5") && !target.ends_with(".hdf5"))
-    throw InputError(target, "", "cannot hold schedules; give a .h5 file with -o");
+    throw UsageError(fmt::format("{} cannot hold schedules; give a .h5 file with -o", target));
   io::write_model(model, target);
 }
 

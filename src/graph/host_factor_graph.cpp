@@ -82,6 +82,13 @@ void require_table(std::span<Index const> variables, std::span<double const> tab
 
 }  // namespace
 
+Offset HostFactorGraph::num_messages() const {
+  Offset count = num_edges();
+  if (!cardinality.empty())
+    for (Index v : factor_variables) count += states(v) == 2 ? 0 : states(v);
+  return count;
+}
+
 std::string HostFactorGraph::name_of(Index variable) const {
   return variable_names.empty() || variable_names[variable].empty() ? fmt::format("variable {}", variable)
                                                                     : variable_names[variable];

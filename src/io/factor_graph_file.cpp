@@ -100,11 +100,10 @@ std::vector<double> read_sized(hdf5::Reader const& in, std::string const& path, 
   return values;
 }
 
-StoredMessages read_messages(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+StoredMessages read_messages(hdf5::Reader const& in, std::string const& name, HostFactorGraph const& graph) {
   StoredMessages messages;
-  auto const log_odds = in.has(path + "/log_odds") ? path + "/log_odds" : path;  // a dataset itself, where its evidence is not stored
-  messages.log_odds = read_sized(in, log_odds, graph.factor_variables.size());
-  if (in.has(path + "/evidence")) messages.evidence = read_evidence(in, path + "/evidence", graph);
+  messages.log_odds = read_sized(in, "/messages/" + name, graph.num_messages());
+  if (in.has("/evidence_of_messages/" + name)) messages.evidence = read_evidence(in, "/evidence_of_messages/" + name, graph);
   return messages;
 }
 
@@ -176,7 +175,7 @@ Model read_hdf5(std::string const& file) {
     marginals.p_true = read_sized(in, path, model.graph.num_variables);
     for (auto& [key, value] : in.string_attributes(path)) marginals.attributes[key] = value;
   }
-  for (auto const& name : in.children("/messages")) model.messages[name] = read_messages(in, "/messages/" + name, model.graph);
+  for (auto const& name : in.children("/messages")) model.messages[name] = read_messages(in, name, model.graph);
   return model;
 }
 
@@ -200,8 +199,8 @@ void write_hdf5(Model const& model, std::string const& file) {
     for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
   }
   for (auto const& [name, messages] : model.messages) {
-    out.write("/messages/" + name + "/log_odds", messages.log_odds);
-    if (messages.evidence) write_evidence(out, "/messages/" + name + "/evidence", *messages.evidence);
+    out.write("/messages/" + name, messages.log_odds);
+    if (messages.evidence) write_evidence(out, "/evidence_of_messages/" + name, *messages.evidence);
   }
   write_text_atomically(file, out.image());
 }

@@ -35,8 +35,8 @@ struct Options {
 /// Runs belief propagation until it converges or meets a limit. Waits for `exec`.
 ///
 /// With damping, marginals change little only because steps are short, so the residual is their largest change divided by
-/// 1 - damping. RESIDUAL leaves most messages as they are: there it is the largest change of any marginal *or* of what any one
-/// message, had it been updated, would change: its own probability, or that of its variable.
+/// 1 - damping. RESIDUAL and SEQMAX leave most messages as they are: there it is the largest change of any marginal *or* of what any one
+/// message, had it been updated, would change: its own probability, or (RESIDUAL) that of its variable.
 ///
 /// Where a state goes on with the same Evidence, whatever has been added to it since, a *local update* comes first
 /// (PlanOptions::local_update): factors around the changes are updated, then those around variables that move by more than a tenth of
@@ -72,7 +72,9 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph const& host,
                                     FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set = 0);
 
-/// Factor-to-variable messages as log-odds, by edge; of one evidence set.   \shape [E]   Waits for `exec`.
+/// Factor-to-variable messages as log-odds, by edge; of one evidence set. Where there are variables of other than two states, their edges'
+/// entries say nothing, and behind all edges' come log-values for the states of each of theirs.
+/// \shape [E], or more: HostFactorGraph::num_messages()   Waits for `exec`.
 /// \throws InputError for a set that the state does not have
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
@@ -84,15 +86,15 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                       Evidence<Value, MemorySpace> const& evidence, State<Value, MemorySpace> const& state);
 
-/// Puts factor-to-variable log-odds into a state, for all its evidence sets, so that its next run starts from them; what they say with
-/// certainty, that run forgets.
-/// \throws ShapeError if there is not one for each edge   \throws InputError for NaN
+/// Puts what factor_messages() gave into a state, for all its evidence sets, so that its next run starts from them; what they say with
+/// certainty, that run forgets. Where a run with acceleration made them, let the next begin with it too (Acceleration::after = 0).
+/// \throws ShapeError if they are not as many as the state's   \throws InputError for NaN
 template <class ExecutionSpace, class Value, class MemorySpace>
 void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
                          State<Value, MemorySpace>& state);
 
-/// The same of messages from a run with this evidence: the next run with it goes on as that run would have, certainty and all, and from
-/// what has been added to it since. Also of messages from a run with less evidence (`rules_out_as_much`), but then there is no local
+/// The same of messages from a run with this evidence: the next run with it keeps what they say with certainty, and a local update knows
+/// what has been added to the evidence since. Also of messages from a run with less evidence (`rules_out_as_much`), but then there is no local
 /// update, as there is none with EvidenceSets.
 /// \tparam AnyEvidence  Evidence, or EvidenceSets of which each rules out as much as the messages follow from
 template <class ExecutionSpace, class Value, class MemorySpace, class AnyEvidence>

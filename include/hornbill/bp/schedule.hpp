@@ -53,7 +53,7 @@ struct SeqRnd {
 };
 /// One message at a time, always that whose probability would change most (libDAI: updates=SEQMAX). As many updates as there are
 /// messages are an iteration; each computes the messages anew that read it, so an iteration costs many of SEQFIX's, and one
-/// thread runs it. For comparison.
+/// thread runs it. It has not converged while a message waits that would change by the tolerance. For comparison.
 /// Source: Elidan et al. 2006
 struct SeqMax {};
 /// Residual belief propagation, in parallel: each round computes all messages, and a share of them takes its place. Those that

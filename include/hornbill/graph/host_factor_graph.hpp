@@ -39,6 +39,9 @@ struct HostFactorGraph {
 
   Index num_factors() const { return static_cast<Index>(factor_type.size()); }
   Offset num_edges() const { return static_cast<Offset>(factor_variables.size()); }
+  /// Entries of all factor-to-variable messages: one for each edge, and behind them one for each state of edges to variables of other
+  /// than two states.
+  Offset num_messages() const;
   Index states(Index variable) const { return cardinality.empty() ? 2 : cardinality[variable]; }
   bool has_tables() const { return !table_offsets.empty(); }
 

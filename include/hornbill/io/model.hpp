@@ -21,7 +21,7 @@ struct StoredMarginals {
 
 /// Messages as stored in a file, for warm starts.
 struct StoredMessages {
-  std::vector<double> log_odds;          ///< [E], of factor-to-variable messages
+  std::vector<double> log_odds;          ///< [num_messages], of factor-to-variable messages, as bp::factor_messages has them
   std::optional<HostEvidence> evidence;  ///< of the run that they are from, where the file says so
 };
 

@@ -482,7 +482,7 @@ std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph 
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                     State<Value, MemorySpace> const& state, Index set) {
-  return detail::entries_of_set(detail::to_vector(exec, state.messages), graph.num_edges(), state.sets, set);
+  return detail::entries_of_set(detail::to_vector(exec, state.messages), graph.num_messages(), state.sets, set);
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
@@ -503,14 +503,13 @@ std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Va
 template <class ExecutionSpace, class Value, class MemorySpace>
 void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
                          State<Value, MemorySpace>& state) {
-  if (log_odds.size() != static_cast<std::size_t>(graph.num_edges()))
-    throw ShapeError("messages to start from", graph.num_edges(), log_odds.size());
+  if (log_odds.size() != static_cast<std::size_t>(graph.num_messages()))
+    throw ShapeError("messages to start from", graph.num_messages(), log_odds.size());
+  for (std::size_t i = 0; i < log_odds.size(); ++i)
+    if (std::isnan(log_odds[i])) throw InputError("entry " + std::to_string(i) + " of the messages to start from is NaN");
   auto mirror = Kokkos::create_mirror_view(state.messages);
-  Kokkos::deep_copy(mirror, Value(0));
-  for (std::size_t e = 0; e < log_odds.size(); ++e) {
-    if (std::isnan(log_odds[e])) throw InputError("the message of edge " + std::to_string(e) + " to start from is NaN");
-    for (Index s = 0; s < state.sets; ++s) mirror(e * state.sets + s) = detail::limit_to_grid(static_cast<Value>(log_odds[e]));
-  }
+  for (std::size_t i = 0; i < log_odds.size(); ++i)
+    for (Index s = 0; s < state.sets; ++s) mirror(i * state.sets + s) = detail::limit_to_grid(static_cast<Value>(log_odds[i]));
   Kokkos::deep_copy(exec, state.messages, mirror);
   exec.fence("hornbill: copy from a temporary host array");
   state.cold = false;
