@@ -20,6 +20,7 @@
 
 #include <hornbill/hornbill.hpp>
 
+#include "commit.hpp"
 #include "counted_bytes.hpp"
 
 namespace hb = hornbill;

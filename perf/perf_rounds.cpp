@@ -11,6 +11,8 @@
 
 #include <hornbill/hornbill.hpp>
 
+#include "commit.hpp"
+
 namespace hb = hornbill;
 using nlohmann::json;
 

@@ -206,3 +206,5 @@ if __name__ == "__main__":
         main()
     except OSError as error:
         raise SystemExit(str(error))
+    except KeyError as error:
+        raise SystemExit(f"a line has no {error}: the file is of another program than the option is for (--help lists them)")
