@@ -698,13 +698,13 @@ TEST_CASE_TEMPLATE("bp: stored messages of a run with hard evidence lead on with
   HostEvidence const label{Observation::hard(0, 1)};
   Solver<T> first(graph, bp::SeqFix{}, label), same(graph, bp::SeqFix{}, label), without(graph, bp::SeqFix{}), unsure(graph, bp::SeqFix{});
   REQUIRE(first.run().stop == bp::Stop::converged);
-  bp::set_factor_messages(same.exec, same.device, first.messages(), same.evidence, same.state);
+  bp::set_factor_messages(same.exec, same.device, {first.messages()}, same.evidence, same.state);
   CHECK(same.run({.check_every = 1}).iterations == 1);
   test::check_identical(same.messages(), first.messages(), "the same evidence");
   bp::set_factor_messages(without.exec, without.device, first.messages(), without.state);
   without.run();
   test::check_close(without.marginals(), {0.5, 0.5, 0.55}, 1e-6, "no evidence");
-  bp::set_factor_messages(unsure.exec, unsure.device, first.messages(), unsure.evidence, unsure.state);
+  bp::set_factor_messages(unsure.exec, unsure.device, {first.messages()}, unsure.evidence, unsure.state);
   unsure.run();
   test::check_close(unsure.marginals(), {1, 1, 0.9}, 1e-6, "wrongly trusted");
 }

@@ -2,6 +2,7 @@
 /// Loopy belief propagation: running a plan, and reading the marginals.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -96,10 +97,19 @@ void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySp
 /// The same of messages from a run with this evidence: the next run with it keeps what they say with certainty, and a local update knows
 /// what has been added to the evidence since. Also of messages from a run with less evidence (`rules_out_as_much`), but then there is no local
 /// update, as there is none with EvidenceSets.
-/// \tparam AnyEvidence  Evidence, or EvidenceSets of which each rules out as much as the messages follow from
+/// \param of_sets  those of each evidence set
+/// \tparam AnyEvidence  Evidence, or EvidenceSets, of which each rules out as much as its messages follow from
+/// \throws ShapeError, InputError as above
 template <class ExecutionSpace, class Value, class MemorySpace, class AnyEvidence>
-void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
+void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<std::vector<double>> const& of_sets,
                          AnyEvidence const& evidence, State<Value, MemorySpace>& state);
+
+/// Messages that say nothing where these are certain.
+inline std::vector<double> without_certainty(std::vector<double> log_odds) {
+  for (double& l : log_odds)
+    if (std::isinf(l)) l = 0;
+  return log_odds;
+}
 
 }  // namespace hornbill::bp
 

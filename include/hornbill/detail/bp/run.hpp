@@ -433,6 +433,24 @@ void require_sets(Index sets, bp::Plan<MemorySpace> const& plan, bp::State<Value
   if (state.sets != sets) throw ShapeError("evidence sets of the state", sets, state.sets);
 }
 
+/// Puts messages into a state, or throws and leaves it as it is.
+template <class ExecutionSpace, class Value, class MemorySpace>
+void put_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<std::vector<double>> const& of_sets,
+                  bp::State<Value, MemorySpace>& state) {
+  if (of_sets.size() != static_cast<std::size_t>(state.sets)) throw ShapeError("evidence sets of messages to start from", state.sets, of_sets.size());
+  for (auto const& messages : of_sets) {
+    if (messages.size() != static_cast<std::size_t>(graph.num_messages())) throw ShapeError("messages to start from", graph.num_messages(), messages.size());
+    auto const bad = std::find_if(messages.begin(), messages.end(), [](double m) { return std::isnan(m); });
+    if (bad != messages.end()) throw InputError("entry " + std::to_string(bad - messages.begin()) + " of the messages to start from is NaN");
+  }
+  auto mirror = Kokkos::create_mirror_view(state.messages);
+  for (std::size_t s = 0; s < of_sets.size(); ++s)
+    for (std::size_t i = 0; i < of_sets[s].size(); ++i) mirror(i * of_sets.size() + s) = limit_to_grid(static_cast<Value>(of_sets[s][i]));
+  Kokkos::deep_copy(exec, state.messages, mirror);
+  exec.fence("hornbill: copy from a temporary host array");
+  state.cold = false;
+}
+
 }  // namespace hornbill::detail
 
 namespace hornbill::bp {
@@ -503,23 +521,14 @@ std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Va
 template <class ExecutionSpace, class Value, class MemorySpace>
 void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
                          State<Value, MemorySpace>& state) {
-  if (log_odds.size() != static_cast<std::size_t>(graph.num_messages()))
-    throw ShapeError("messages to start from", graph.num_messages(), log_odds.size());
-  for (std::size_t i = 0; i < log_odds.size(); ++i)
-    if (std::isnan(log_odds[i])) throw InputError("entry " + std::to_string(i) + " of the messages to start from is NaN");
-  auto mirror = Kokkos::create_mirror_view(state.messages);
-  for (std::size_t i = 0; i < log_odds.size(); ++i)
-    for (Index s = 0; s < state.sets; ++s) mirror(i * state.sets + s) = detail::limit_to_grid(static_cast<Value>(log_odds[i]));
-  Kokkos::deep_copy(exec, state.messages, mirror);
-  exec.fence("hornbill: copy from a temporary host array");
-  state.cold = false;
+  detail::put_messages(exec, graph, std::vector<std::vector<double>>(state.sets, log_odds), state);
   state.evidence = {};  // certainty among them may follow from other evidence
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace, class AnyEvidence>
-void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<double> const& log_odds,
+void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, std::vector<std::vector<double>> const& of_sets,
                          AnyEvidence const& evidence, State<Value, MemorySpace>& state) {
-  set_factor_messages(exec, graph, log_odds, state);
+  detail::put_messages(exec, graph, of_sets, state);
   auto const observed = detail::observed(evidence, state);
   state.evidence = observed.terms;
   state.withdrawals = observed.withdrawals;
