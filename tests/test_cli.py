@@ -48,8 +48,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(run("generate", "--variables", 3000, "--json", "x.h5")[0])["variables"], 3000)
         run("generate", "--variables", 3000, "--like", "hedc", "x.h5", code=2)
         self.assertIn("not a number", run("generate", "--variables", 3000, "--edges", "12000x", "x.h5", code=2)[1])
-        self.assertIn("give --like NAME, or --variables", run("generate", "x.h5", code=2)[1])
-        self.assertIn("known are weblech", run("generate", "--like", "nothing", "x.h5", code=3)[1])
+        self.assertIn("give --like NAME (and --edges bn or fg), or --variables", run("generate", "x.h5", code=2)[1])
+        self.assertIn("known are weblech", run("generate", "--like", "nothing", "x.h5", code=2)[1])
+        for wrong in ("0", "1", "1.5", "nan"):
+            self.assertIn(f"'{wrong}' is not a number above 0 and below 1", run("generate", "--like", "hedc", "--probability", wrong, "x.h5", code=2)[1])
         self.assertIn("at least", run("generate", "--variables", 3000, "--edges", 4000, "x.h5", code=3)[1])
 
     def test_convert_both_ways(self):
@@ -144,7 +146,9 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(info["marginals"], {"lbp": "converged"})
         again = json.loads(run("lbp", "r.h5", "--start-from", "lbp", "--json")[0])
         self.assertLess(again["iterations"], first["iterations"])
-        self.assertIn("no messages", run("lbp", "g.h5", "--start-from", "lbp", code=3)[1])
+        self.assertIn("no messages 'lbp' to start from; there are none", run("lbp", "g.h5", "--start-from", "lbp", code=3)[1])
+        self.assertEqual(info["messages"], {"lbp": "2351 numbers, with 0 observations"})
+        self.assertIn("there are lbp", run("lbp", "r.h5", "--start-from", "other", code=3)[1])
         first = json.loads(run("lbp", "g.h5", "--evidence", "labels10", "-o", "r.h5", "--store-messages", "--json")[0])
         with open("more.txt", "w") as out:
             out.write("0 1\n")
@@ -154,7 +158,16 @@ class CommandLine(unittest.TestCase):
             self.assertLessEqual(again["iterations"], most)
             for one, other in zip(cold["top"], again["top"]):
                 self.assertAlmostEqual(one["p_true"], other["p_true"], places=4)
+        run("convert", "r.h5", "sets.h5")
+        with open("half.txt", "w") as out:
+            out.write("0 1\n")  # without what the messages follow from
+        alone = json.loads(run("lbp", "sets.h5", "--each", "labels10", "--start-from", "lbp", "--json", "--top", "alarms")[0])["sets"][0]
+        beside = json.loads(run("lbp", "sets.h5", "--each", "labels10", "--each", "half.txt", "--start-from", "lbp", "--json", "--top", "alarms")[0])["sets"][0]
+        self.assertEqual(alone["top"], beside["top"])
+        self.assertEqual(alone["iterations"], beside["iterations"])
         without = json.loads(run("lbp", "g.h5", "--top", "alarms", "--json")[0])
+        run("lbp", "r.h5", "-o", "r2.h5")
+        self.assertEqual(json.loads(run("info", "r2.h5", "--json")[0])["messages"], {})  # they are not of the run that is called so now
         again = json.loads(run("lbp", "r.h5", "--start-from", "lbp", "--top", "alarms", "--json")[0])  # its evidence withdrawn
         for one, other in zip(without["top"], again["top"]):
             self.assertAlmostEqual(one["p_true"], other["p_true"], places=4)
@@ -201,7 +214,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(run("info", "each.h5", "--json")[0])["marginals"], {"lbp_if_true.txt": "converged", "lbp_if_false.txt": "converged"})
         self.assertIn("if_false.txt: converged", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt")[0])
         self.assertIn("given twice", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "./if_true.txt", code=2)[1])
-        self.assertIn("one evidence set at a time", run("lbp", "g.h5", "--schedule", "seqmax", "--each", "if_true.txt", "--each", "if_false.txt", code=2)[1])
+        for schedule in ("seqmax", "residual", "residual_random"):
+            self.assertIn("one evidence set at a time", run("lbp", "g.h5", "--schedule", schedule, "--each", "if_true.txt", "--each", "if_false.txt", code=2)[1])
         self.assertIn("one evidence set", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt", "--store-messages", "-o", "x.h5", code=2)[1])
         with open("both.txt", "w") as out:
             out.write("0 0\n1 1\n")
@@ -226,7 +240,9 @@ class CommandLine(unittest.TestCase):
             self.assertIn("'%s' is not a number of at least 0" % wrong, run("lbp", "g.h5", "--tolerance=" + wrong, code=2)[1])
         for wrong in ("1", "-0.5", "some"):
             self.assertIn(f"'{wrong}' is not auto or a number in [0, 1)", run("lbp", "g.h5", f"--damping={wrong}", code=2)[1])
-        self.assertIn("--store-messages needs -o", run("lbp", "g.h5", "--store-messages", code=2)[1])
+        for option in (["--store-messages"], ["--name", "a"], ["-o", ""], ["--count", 3], ["--top", ""]):
+            run("lbp", "g.h5", *option, code=2)
+        self.assertIn("a longer --time-limit", run("lbp", "g.h5", "--time-limit", 0, code=4)[0])
         self.assertIn("written to .h5 files", run("lbp", "g.h5", "-o", "r.txt", code=2)[1])
         run("generate", "--variables", 100, "--alarms=-5", "never.h5", code=2)
         run("lbp", "g.h5", "--time-limit", 0, "--tolerance", 0, code=4)

@@ -33,7 +33,7 @@ GeneratorOptions options_of(GenerateArguments const& a) {
     if (!a.edges.empty() && !is_reading) throw UsageError("--edges with --like is bn or fg");
     options = options_like(a.like, a.edges == "fg" ? EdgeReading::factor_graph : EdgeReading::bayesian_network);
   } else if (!a.variables || is_reading) {
-    throw UsageError("give --like NAME, or --variables V (and --edges E, their number)");
+    throw UsageError("give --like NAME (and --edges bn or fg), or --variables V (and --edges E, their number)");
   } else {
     options.num_variables = *a.variables;
     options.num_edges = static_cast<Offset>(3.6 * *a.variables);
@@ -70,24 +70,34 @@ void generate_model(GenerateArguments const& a) {
              model.graph.num_edges(), model.queries["alarms"].size(), model.queries["true_alarms"].size());
 }
 
+CLI::Validator known_benchmark() {
+  return CLI::Validator(
+      [](std::string& name) {
+        auto const known = known_benchmarks();
+        if (std::find(known.begin(), known.end(), name) != known.end()) return std::string();
+        return fmt::format("there is no benchmark '{}'; known are {}", name, fmt::join(known, ", "));
+      },
+      "");
+}
+
 }  // namespace
 
 void add_generate(CLI::App& app, int&) {
   auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph");
   auto a = std::make_shared<GenerateArguments>();
   command->add_option("OUT", a->output, "File to write: .h5, or .fg, .causal_fg for the graph alone")->required();
-  command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")));
+  command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")))->check(known_benchmark());
   command->add_option("--edges", a->edges,
                       "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
                       "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
   command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes("--like");
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
-  command->add_option("--probability", a->probability, "Probability of every rule")->capture_default_str();
-  command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->capture_default_str();
+  command->add_option("--probability", a->probability, "Probability of every rule")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"))->capture_default_str();
+  command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables");
   command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
-                  "`labels50`: alarms labelled by that truth.\n\nExample: hornbill generate --like ftp ftp.h5");
+                  "`labels50`, where there are so many: alarms labelled by that truth.\n\nExample: hornbill generate --like ftp ftp.h5");
   command->callback([a] { generate_model(*a); });
 }
 

@@ -48,6 +48,7 @@ nlohmann::json describe(io::Model const& model) {
   });
   add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });
   add_sizes("queries", model.queries, [](auto const& q) { return fmt::format("{} variables", q.size()); });
+  add_sizes("messages", model.messages, [](auto const& m) { return fmt::format("{} numbers{}", m.log_odds.size(), m.evidence ? fmt::format(", with {} observations", m.evidence->size()) : ""); });
   add_sizes("marginals", model.marginals, [](auto const& m) {
     auto const stop = m.attributes.find("stop");
     return stop == m.attributes.end() ? std::string("stored") : stop->second;

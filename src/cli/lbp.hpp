@@ -1,25 +1,20 @@
 // hornbill lbp: what is asked for, and what comes out.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <hornbill/bp/report.hpp>
-#include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/io/model.hpp>
 
+#include "solver.hpp"
+
 namespace hornbill::cli {
 
-struct LbpArguments {
-  std::string file, schedule = "auto", backend, precision = "double", damping = "auto", output, top, name = "lbp", start;
+struct LbpArguments : SolverArguments {
+  std::string output, top, name = "lbp", start;
   std::vector<std::string> evidence, each;
-  std::optional<double> share;
-  std::optional<std::uint64_t> seed;
-  bp::Options options;
-  std::size_t memory_limit = 0;
   int top_count = 10;
   bool json = false, store_messages = false;
 };

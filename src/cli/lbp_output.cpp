@@ -42,10 +42,15 @@ void print_head(LbpArguments const& a, Result const& r) {
              human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
 }
 
+std::string what_may_help(LbpArguments const& a, bp::Report const& report) {
+  std::string const more = report.stop == bp::Stop::time_limit ? "a longer --time-limit" : "more --iterations";
+  return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
+}
+
 void print_set(LbpArguments const& a, SetResult const& set) {
   fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ", to_string(set.report.stop), set.report.iterations, set.report.residual);
   if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; more --iterations or {} may help\n", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
+    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report));
 }
 
 /// The most probable variables of a query, most probable first; ties by id.
@@ -119,6 +124,7 @@ void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
     if (a.seed) marginals.attributes["seed"] = std::to_string(*a.seed);
     model.marginals[stored_name(a, set.name)] = std::move(marginals);
   }
+  model.messages.erase(a.name);  // of an earlier run
   if (a.store_messages) model.messages[a.name] = r.messages;
   io::write_model(model, a.output);
 }

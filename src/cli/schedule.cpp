@@ -50,6 +50,7 @@ void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batc
 }
 
 void analyse(ScheduleArguments const& a) {
+  if (!a.store.empty() && a.store == a.store_order) throw UsageError(fmt::format("--store and --store-order are both called '{}'", a.store));
   for (auto const* name : {&a.store, &a.store_order})
     if (!name->empty()) require_usable_name(*name);
   auto model = io::read_model(a.file);
@@ -83,8 +84,8 @@ void add_schedule(CLI::App& app, int&) {
   command->add_option("FILE", a->file, "Model")->required();
   command->add_option("--schedule", a->schedule, built_in_schedules() + ", or a schedule stored in FILE")->capture_default_str();
   command->add_flag("--print", a->print, "Print every batch: edge ids");
-  command->add_option("--store", a->store, "Store the batches in the file under this name");
-  command->add_option("--store-order", a->store_order, "Store the total order in the file under this name");
+  command->add_option("--store", a->store, "Store the batches in the file under this name")->check(not_empty());
+  command->add_option("--store-order", a->store_order, "Store the total order in the file under this name")->check(not_empty());
   command->add_option("-o,--output", a->output, "Store into this .h5 file instead of FILE");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer("Edge ids are positions in graph/factor_variables: factor by factor, head first.\n"

@@ -58,6 +58,10 @@ CLI::Validator at_least(double least) {
   return number_that([=](double x) { return x >= least; }, fmt::format("a number of at least {}", least));
 }
 
+CLI::Validator not_empty() {
+  return CLI::Validator([](std::string& text) { return text.empty() ? std::string("is empty") : std::string(); }, "");
+}
+
 CLI::Validator known_backend() {
   return CLI::Validator(
       [](std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -41,5 +42,14 @@ CLI::Validator number_that(std::function<bool(double)> holds, std::string const&
 CLI::Validator at_least(double least);
 /// The backends of this build.
 CLI::Validator known_backend();
+CLI::Validator not_empty();
+
+/// The keys of a map, such as the names of what a model holds.
+template <class Map>
+std::vector<std::string> names_of(Map const& map) {
+  std::vector<std::string> names;
+  for (auto const& [name, item] : map) names.push_back(name);
+  return names;
+}
 
 }  // namespace hornbill::cli

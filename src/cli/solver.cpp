@@ -1,0 +1,106 @@
+#include "solver.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/bp/state.hpp>
+
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+CLI::Validator damping() {
+  CLI::Validator const number = number_that([](double x) { return x >= 0 && x < 1; }, "auto or a number in [0, 1)");
+  return CLI::Validator([number](std::string& text) { return text == "auto" ? std::string() : number(text); }, "");
+}
+
+}  // namespace
+
+void add_solver_options(CLI::App& command, SolverArguments& a) {
+  command.add_option("--schedule", a.schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " + built_in_schedules() + ", or a schedule stored in the model")->capture_default_str();
+  command.add_option("--share", a.share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)")->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]"));
+  command.add_option("--seed", a.seed, "seqrnd, residual_random: of the random numbers (default 1)")->check(at_least(0));
+  command.add_option("--iterations", a.options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
+  command.add_option("--tolerance", a.options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping; seqmax, residual: nor would by any message that waits); 0 runs all iterations")->check(at_least(0))->capture_default_str();
+  command.add_option("--time-limit", a.options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
+  command.add_option("--damping", a.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with --start-from from the first")->check(damping())->capture_default_str();
+  command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
+  command.add_option("--precision", a.precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
+  command.add_option("--memory-limit", a.memory_limit, "Bytes of device memory that may be used (default: all that is free)")->check(at_least(1));
+}
+
+void settle(SolverArguments& a) {
+  if (a.backend.empty()) a.backend = backend::names().back();
+  if (a.damping != "auto") {
+    a.options.damping = std::stod(a.damping);
+    a.options.acceleration.after = -1;
+  }
+}
+
+bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets) {
+  if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, sets); });
+  auto strategy = find_strategy(a.schedule, model, a.file);
+  auto* const random = std::get_if<bp::SeqRnd>(&strategy);
+  auto* const residual = std::get_if<bp::Residual>(&strategy);
+  if (a.share && !residual) throw UsageError("--share is for the schedules residual and residual_random");
+  if (a.seed && !random && !(residual && residual->randomised)) throw UsageError("--seed is for the schedules seqrnd and residual_random");
+  if (sets > 1 && (residual || std::holds_alternative<bp::SeqMax>(strategy))) throw UsageError(fmt::format("--each: the schedule {} runs one evidence set at a time", a.schedule));
+  if (random) a.seed = random->seed = a.seed.value_or(random->seed);
+  if (residual) a.share = residual->share = a.share.value_or(residual->share);
+  if (residual && residual->randomised) a.seed = residual->seed = a.seed.value_or(residual->seed);
+  return strategy;
+}
+
+void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan) {
+  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, plan) : bp::bytes_needed<double>(graph, plan);
+  std::size_t available = backend::available_bytes(a.backend);
+  if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
+  if (needed > available)
+    throw CapacityError(fmt::format("{} on backend {} (--precision float, fewer --each, or a larger --memory-limit where one is set, may help)", a.file, a.backend), needed, available);
+}
+
+HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source) {
+  auto const stored = model.evidence.find(source);
+  if (stored != model.evidence.end()) return stored->second;
+  if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);
+  std::string known;
+  for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
+  throw InputError(file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
+}
+
+std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name) {
+  auto const query = model.queries.find(name);
+  if (query != model.queries.end()) return query->second;
+  if (name == "all") {
+    std::vector<Index> all(model.graph.num_variables);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::string known = "all";
+  for (auto const& [stored, variables] : model.queries) known += ", " + stored;
+  throw InputError(file, "/queries", fmt::format("there is no query '{}'; there are {}", name, known));
+}
+
+Progress::Progress(int max_iterations) : max_iterations_(max_iterations), shown_(shows_progress()) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r{:60}\r", "");
+}
+
+void Progress::operator()(int iterations, double residual) {
+  auto const now = std::chrono::steady_clock::now();
+  if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  drawn_ = true;
+  int const width = 24, done = max_iterations_ > 0 ? static_cast<int>(static_cast<double>(width) * iterations / max_iterations_) : 0;
+  fmt::print(stderr, "\r[{:<{}}] {} of {} iterations, residual {:.2e} ", std::string(done, '#'), width, iterations, max_iterations_, residual);
+  std::fflush(stderr);
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,60 @@
+// What all subcommands that infer share: the options of a solver, and evidence by name.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <hornbill/bp/host_plan.hpp>
+#include <hornbill/bp/run.hpp>
+#include <hornbill/bp/schedule.hpp>
+#include <hornbill/io/model.hpp>
+
+namespace hornbill::cli {
+
+struct SolverArguments {
+  std::string file, schedule = "auto", backend, precision = "double", damping = "auto";
+  std::optional<double> share;
+  std::optional<std::uint64_t> seed;
+  bp::Options options;
+  std::size_t memory_limit = 0;
+};
+
+/// Adds the options of a solver, but for those of a single run's output.
+void add_solver_options(CLI::App& command, SolverArguments& a);
+
+/// Fills in what was left to defaults: the backend, and what --damping says.
+void settle(SolverArguments& a);
+
+/// The strategy of --schedule with --seed and --share, where it has them; and these as they are then, to be reported. Needs Kokkos.
+/// \param sets  how many evidence sets are run at once
+bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets);
+
+/// \throws CapacityError if the device has not enough memory, or --memory-limit does not allow it
+void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
+
+/// An evidence set of the model, or of a text file.   \throws InputError
+HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
+
+/// A query of the model, or `all` variables.   \throws InputError listing what there is
+std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name);
+
+/// One line that is overwritten, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(int max_iterations);
+  ~Progress();
+  void operator()(int iterations, double residual);
+
+ private:
+  int max_iterations_;
+  bool shown_, drawn_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace hornbill::cli
