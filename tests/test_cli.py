@@ -32,8 +32,10 @@ class CommandLine(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_help_teaches(self):
-        for command in ("generate", "info", "convert", "schedule", "lbp"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp"):
             self.assertIn("Usage", run(command, "--help")[0])
+        for step in ("model", "prune", "compress", "build"):
+            self.assertIn("Usage", run("clauses", step, "--help")[0])
         self.assertIn("Exit codes", run("--help")[0])
         run(code=2)
         run("lbp", "g.h5", "--no-such-option", code=2)
@@ -231,6 +233,75 @@ class CommandLine(unittest.TestCase):
     def an_alarm(self):
         top = json.loads(run("lbp", "g.h5", "--top", "alarms", "--count", 1, "--json")[0])["top"][0]
         return top["name"].removeprefix("alarm_")
+
+    CLAUSES = """R0: NOT source, NOT edge(a,b), path(b)
+R1: NOT path(b), NOT edge(b,c), path(c)
+R1: NOT path(c), NOT edge(c,b), path(b)
+R2: NOT path(c), alarm(c)
+R1: NOT path(b), NOT edge(b,d), path(d)
+R1: NOT path(d), NOT edge(d,e), path(e)
+R2: NOT path(e), alarm(e)
+R1: NOT path(b), path(nowhere)
+"""
+
+    def write(self, name, text):
+        with open(name, "w") as out:
+            out.write(text)
+        return name
+
+    def clauses(self):
+        self.write("clauses.txt", self.CLAUSES)
+        self.write("rules.txt", "R0: 0.9\nR1: 0.8\nR2: 0.7\n")
+        self.write("alarms.txt", "alarm(c)\nalarm(e)\n")
+
+    def test_clauses_to_a_model(self):
+        self.clauses()
+        common = ("--alarms", "alarms.txt")
+        out = json.loads(run("clauses", "model", "clauses.txt", *common, "--rules", "rules.txt", "-o", "m.h5", "--dictionary", "dict.out", "--json")[0])
+        self.assertEqual(out["pruned"]["cyclic"], 1)
+        self.assertEqual(out["pruned"]["irrelevant"], 1)
+        self.assertEqual(out["compressed"]["folded"], 3)
+        top = {entry["name"]: entry["p_true"] for entry in json.loads(run("lbp", "m.h5", "--top", "alarms", "--json")[0])["top"]}
+        self.assertAlmostEqual(top["alarm(c)"], 0.9 * 0.8 * 0.7)
+        self.assertAlmostEqual(top["alarm(e)"], 0.9 * 0.8 * 0.8 * 0.7)
+        with open("dict.out") as lines:
+            self.assertIn("1: path(b)\n", list(lines))
+        self.assertEqual(json.loads(run("info", "m.h5", "--json")[0])["rules"], 3)
+        # The same step by step; without compression; as text.
+        run("clauses", "prune", "clauses.txt", *common, "-o", "pruned.txt")
+        run("clauses", "compress", "pruned.txt", *common, "-o", "compressed.txt")
+        with open("compressed.txt") as text:
+            self.assertIn("R2 + R1: NOT path(b), NOT edge(b,c), alarm(c)\n", text.read())
+        run("clauses", "build", "compressed.txt", *common, "--rules", "rules.txt", "-o", "steps.h5")
+        run("clauses", "model", "clauses.txt", *common, "--rules", "rules.txt", "-o", "whole.h5", "--uncompressed")
+        run("clauses", "model", "clauses.txt", *common, "--rules", "rules.txt", "-o", "graph.causal_fg")
+        for file in ("steps.h5", "whole.h5"):
+            for entry in json.loads(run("lbp", file, "--top", "alarms", "--json")[0])["top"]:
+                self.assertAlmostEqual(entry["p_true"], top[entry["name"]])
+        self.assertEqual(json.loads(run("info", "graph.causal_fg", "--json")[0])["factors"], 6)
+        self.write("rules.txt", "R0: 0.9\nR1: 0.8\nR2: 0.7\nIn: 0.5\n")
+        run("clauses", "model", "clauses.txt", *common, "--rules", "rules.txt", "-o", "uncertain.h5", "--input-rule", "In")
+        for entry in json.loads(run("lbp", "uncertain.h5", "--top", "alarms", "--json")[0])["top"]:
+            self.assertAlmostEqual(entry["p_true"], top[entry["name"]] * (0.5 ** 3 if entry["name"] == "alarm(c)" else 0.5 ** 4))
+
+    def test_bad_clauses(self):
+        self.clauses()
+
+        def fails(message, clauses="clauses.txt", alarms="alarms.txt", rules="rules.txt", step="model"):
+            self.assertIn(message, run("clauses", step, clauses, "--alarms", alarms, "--rules", rules, "-o", "bad.h5", code=3)[1])
+            self.assertFalse(os.path.exists("bad.h5"))
+
+        fails("none.txt: no such file", clauses="none.txt")
+        fails("b.txt:line 2: the clause has no head", clauses=self.write("b.txt", "R: a\nR: NOT a, NOT b\n"))
+        fails("b.txt:line 1: no clause derives elsewhere", alarms=self.write("b.txt", "elsewhere\n"))
+        fails("b.txt:line 1: no clause derives source", alarms=self.write("b.txt", "source\n"))
+        fails("b.txt: has no probability for the rule R1", rules=self.write("b.txt", "R0: 0.9\nR2: 0.7\n"))
+        fails("b.txt:line 2: the probability of R1 is 1.5", rules=self.write("b.txt", "R0: 0.9\nR1: 1.5\n"))
+        fails("clauses.txt: the clauses have a cycle: path(b) -> path(c) -> path(b)", step="build")
+        self.write("rest.txt", "R: NOT x, y\nR: NOT y, x\nR: NOT y, alarm\n")
+        fails("no clause derives the alarm alarm from inputs", clauses="rest.txt", alarms=self.write("b.txt", "alarm\n"), rules=self.write("c.txt", "R: 0.5\n"))
+        run("clauses", code=2)
+        run("clauses", "prune", "clauses.txt", "-o", "x.txt", code=2)
 
     def test_limits(self):
         self.assertIn("iteration limit after 2 iterations", run("lbp", "g.h5", "--iterations", 2, code=4)[0])

@@ -87,9 +87,15 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   model.messages["lbp"] = {std::vector<double>(model.graph.num_messages(), -std::numeric_limits<double>::infinity()), model.evidence["mixed"]};
   model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_messages(), 0.5), HostEvidence{}};
   model.messages["of unknown evidence"] = {std::vector<double>(model.graph.num_messages(), 0.5), std::nullopt};
+  model.rules = {{"R0", "R1"}, {0.5, 1}, std::vector<Offset>(model.graph.num_factors() + 1, 3), {1, 0, 1}};
+  model.rules.offsets.front() = 0;
   io::write_model(model, folder / "m.h5");
   auto const read = io::read_model(folder / "m.h5");
   check_equal(read.graph, model.graph);
+  CHECK(read.rules.names == model.rules.names);
+  CHECK(read.rules.probabilities == model.rules.probabilities);
+  CHECK(read.rules.offsets == model.rules.offsets);
+  CHECK(read.rules.of_factors == model.rules.of_factors);
   CHECK(read.schedules.at("b").batch_offsets == model.schedules["b"].batch_offsets);
   CHECK(read.schedules.at("c").before == model.schedules["c"].before);
   CHECK(read.schedules.at("a").edges == model.schedules["a"].edges);

@@ -2,6 +2,10 @@
 /// All of Hornbill in one include.
 #pragma once
 
+#include <hornbill/analysis/build.hpp>
+#include <hornbill/analysis/clauses.hpp>
+#include <hornbill/analysis/prune.hpp>
+#include <hornbill/analysis/simplify.hpp>
 #include <hornbill/backend/instantiations.hpp>
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/bp/acceleration.hpp>

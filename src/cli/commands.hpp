@@ -9,6 +9,7 @@ namespace hornbill::cli {
 enum ExitCode : int { success = 0, internal_error = 1, usage_error = 2, input_error = 3, not_converged = 4, contradiction = 5, no_capacity = 6 };
 
 void add_generate(CLI::App& app, int& exit_code);
+void add_clauses(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_schedule(CLI::App& app, int& exit_code);

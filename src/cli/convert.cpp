@@ -28,6 +28,7 @@ std::vector<std::string> what_is_lost(io::Model const& model, std::string const&
   count(model.queries.size(), "queries");
   count(model.marginals.size(), "sets of marginals");
   count(model.messages.size(), "sets of messages");
+  count(model.rules.names.size(), "rules");
   count(model.graph.variable_names.size(), "names of variables");
   count(static_cast<std::size_t>(model.graph.num_variables - 1 - last_used), "variables without factors at the end");
   return lost;
@@ -45,7 +46,7 @@ void add_convert(CLI::App& app, int&) {
   command->add_option("IN", a->in, "Model to read: .h5, .fg or .causal_fg")->required();
   command->add_option("OUT", a->out, "File to write: .h5, .fg or .causal_fg")->required();
   command->footer(
-      ".h5         all: graph, names, schedules, evidence, queries, marginals\n"
+      ".h5         all: graph, names, rules, schedules, evidence, queries, marginals\n"
       ".fg         libDAI's factor graphs; AND and OR are recognised in tables when reading\n"
       ".causal_fg  Horn factors of libDAI's extension\n"
       "\n"

@@ -46,6 +46,7 @@ nlohmann::json describe(io::Model const& model) {
                        s.kind == bp::ScheduleKind::partial_order ? s.before.size() : s.edges.size(),
                        s.kind == bp::ScheduleKind::partial_order ? "pairs" : "edges");
   });
+  json["rules"] = model.rules.names.size();
   add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });
   add_sizes("queries", model.queries, [](auto const& q) { return fmt::format("{} variables", q.size()); });
   add_sizes("messages", model.messages, [](auto const& m) { return fmt::format("{} numbers{}", m.log_odds.size(), m.evidence ? fmt::format(", with {} observations", m.evidence->size()) : ""); });

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   app.footer(footer);
   int exit_code = cli::success;
   cli::add_generate(app, exit_code);
+  cli::add_clauses(app, exit_code);
   cli::add_info(app, exit_code);
   cli::add_convert(app, exit_code);
   cli::add_schedule(app, exit_code);

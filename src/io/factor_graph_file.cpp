@@ -1,5 +1,6 @@
 #include <hornbill/io/factor_graph_file.hpp>
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -107,6 +108,25 @@ StoredMessages read_messages(hdf5::Reader const& in, std::string const& name, Ho
   return messages;
 }
 
+RuleInstances read_rules(hdf5::Reader const& in, HostFactorGraph const& graph) {
+  RuleInstances rules;
+  if (!in.has("/rules")) return rules;
+  rules.names = in.read_strings("/rules/names");
+  rules.probabilities = read_sized(in, "/rules/probabilities", rules.names.size());
+  rules.offsets = in.read<Offset>("/rules/offsets");
+  rules.of_factors = in.read<Index>("/rules/of_factors");
+  for (std::size_t r = 0; r < rules.names.size(); ++r)
+    if (!(rules.probabilities[r] >= 0 && rules.probabilities[r] <= 1))
+      throw InputError(in.file(), "/rules/probabilities", fmt::format("entry {} is {}; 0 to 1 are possible", r, rules.probabilities[r]));
+  bool const fits = rules.offsets.size() == graph.factor_type.size() + 1 && rules.offsets.front() == 0 && std::is_sorted(rules.offsets.begin(), rules.offsets.end()) &&
+                    rules.offsets.back() == static_cast<Offset>(rules.of_factors.size());
+  if (!fits) throw InputError(in.file(), "/rules/offsets", fmt::format("must be {} numbers that rise from 0 to {}, the size of of_factors", graph.factor_type.size() + 1, rules.of_factors.size()));
+  for (std::size_t i = 0; i < rules.of_factors.size(); ++i)
+    if (rules.of_factors[i] < 0 || static_cast<std::size_t>(rules.of_factors[i]) >= rules.names.size())
+      throw InputError(in.file(), "/rules/of_factors", fmt::format("entry {} is {}, but there are {} rules", i, rules.of_factors[i], rules.names.size()));
+  return rules;
+}
+
 // --- writing ----------------------------------------------------------------------------------------------------------
 
 void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
@@ -158,6 +178,14 @@ void write_evidence(hdf5::Writer& out, std::string const& path, HostEvidence con
   if (any_soft) out.write_rows(path + "/likelihood", likelihoods, 2);
 }
 
+void write_rules(hdf5::Writer& out, RuleInstances const& rules) {
+  if (rules.empty()) return;
+  out.write_strings("/rules/names", rules.names);
+  out.write("/rules/probabilities", rules.probabilities);
+  out.write("/rules/offsets", rules.offsets);
+  out.write("/rules/of_factors", rules.of_factors);
+}
+
 }  // namespace
 
 Model read_hdf5(std::string const& file) {
@@ -176,6 +204,7 @@ Model read_hdf5(std::string const& file) {
     for (auto& [key, value] : in.string_attributes(path)) marginals.attributes[key] = value;
   }
   for (auto const& name : in.children("/messages")) model.messages[name] = read_messages(in, name, model.graph);
+  model.rules = read_rules(in, model.graph);
   return model;
 }
 
@@ -202,6 +231,7 @@ void write_hdf5(Model const& model, std::string const& file) {
     out.write("/messages/" + name, messages.log_odds);
     if (messages.evidence) write_evidence(out, "/evidence_of_messages/" + name, *messages.evidence);
   }
+  write_rules(out, model.rules);
   write_text_atomically(file, out.image());
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,17 @@ struct StoredMessages {
   std::optional<HostEvidence> evidence;  ///< of the run that they are from, where the file says so
 };
 
+/// Which rules the factors of a model are instances of. R rules.
+struct RuleInstances {
+  std::vector<std::string> names;     ///< [R]
+  std::vector<double> probabilities;  ///< [R]
+  std::vector<Offset> offsets{0};     ///< [F+1], into of_factors; {0} where nothing is known of rules
+  std::vector<Index> of_factors;      ///< of a conjunction those whose probabilities multiply to its p1; a rule may be there twice
+
+  bool empty() const { return offsets.size() == 1; }
+  std::span<Index const> of(Index factor) const { return std::span(of_factors).subspan(offsets[factor], offsets[factor + 1] - offsets[factor]); }
+};
+
 /// One model: a factor graph and what belongs to it, by name.
 struct Model {
   HostFactorGraph graph;
@@ -33,6 +45,7 @@ struct Model {
   std::map<std::string, std::vector<Index>> queries;
   std::map<std::string, StoredMarginals> marginals;
   std::map<std::string, StoredMessages> messages;
+  RuleInstances rules;
 };
 
 /// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`.   \throws InputError, CapacityError

@@ -1,0 +1,91 @@
+// Clauses to factor graphs.
+#include <hornbill/analysis/build.hpp>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hornbill/analysis/simplify.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/io/atomic_file.hpp>
+
+#include "incidence.hpp"
+
+namespace hornbill::analysis {
+namespace {
+
+/// Numbers of variables: those of a tuple's clauses, then its own, tuple after tuple.
+struct Numbering {
+  std::vector<Index> of_tuple, of_clause;
+  std::vector<std::string> names;
+
+  Numbering(ClauseSet const& clauses, std::vector<Index> const& order, Incidence const& derivers) : of_tuple(clauses.num_tuples()), of_clause(clauses.num_clauses()) {
+    names.reserve(of_tuple.size() + of_clause.size());
+    for (Index t : order) {
+      for (Index c : derivers.of(t)) {
+        of_clause[c] = static_cast<Index>(names.size());
+        names.push_back(to_string(clauses, c));
+      }
+      of_tuple[t] = static_cast<Index>(names.size());
+      names.push_back(clauses.tuple_names[t]);
+    }
+  }
+};
+
+io::Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms, std::string const& source) {
+  auto const order = topological_order(clauses, source);
+  auto const derivers = by_head(clauses, all_clauses(clauses));
+  Numbering variables(clauses, order, derivers);
+  FactorGraphBuilder builder(static_cast<Index>(variables.names.size()));
+  io::Model model;
+  auto& rules = model.rules;
+  rules.names = clauses.rule_names;
+  rules.probabilities = probability;
+  std::vector<Index> body;
+  for (Index t : order) {
+    for (Index c : derivers.of(t)) {
+      double p = 1;
+      for (Index r : clauses.rules_of(c)) p *= probability[r];
+      body.clear();
+      for (Index premise : clauses.body_of(c)) body.push_back(variables.of_tuple[premise]);
+      builder.add_conjunction(variables.of_clause[c], body, p);
+      rules.of_factors.insert(rules.of_factors.end(), clauses.rules_of(c).begin(), clauses.rules_of(c).end());
+      rules.offsets.push_back(static_cast<Offset>(rules.of_factors.size()));
+    }
+    body.clear();
+    for (Index c : derivers.of(t)) body.push_back(variables.of_clause[c]);
+    builder.add_disjunction(variables.of_tuple[t], body);
+    rules.offsets.push_back(rules.offsets.back());
+  }
+  model.graph = std::move(builder).build();
+  model.graph.variable_names = std::move(variables.names);
+  for (Index alarm : alarms) model.queries["alarms"].push_back(variables.of_tuple[alarm]);
+  return model;
+}
+
+}  // namespace
+
+io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities, std::span<Index const> alarms, BuildOptions const& options,
+                      std::string const& source, std::string const& source_of_probabilities) {
+  auto const built = [&](ClauseSet const& all, std::span<Index const> of_alarms) {
+    return build(all, probabilities_of_rules(all, probabilities, source_of_probabilities), of_alarms, source);
+  };
+  if (options.rule_of_inputs) return built(state_inputs(clauses, *options.rule_of_inputs), alarms);
+  auto const derived = drop_inputs(clauses, alarms);
+  return built(derived.clauses, derived.alarms);
+}
+
+void write_dictionary(io::Model const& model, std::string const& file) {
+  auto const& graph = model.graph;
+  std::vector<bool> is_clause(graph.num_variables);
+  for (Index a = 0; a < graph.num_factors(); ++a) is_clause[graph.variables_of(a)[0]] = graph.factor_type[a] == FactorType::conjunction;
+  std::string text;
+  for (Index v = 0; v < graph.num_variables; ++v) {
+    auto const& name = graph.variable_names[v];
+    auto const colon = is_clause[v] ? name.find(": ") : std::string::npos;
+    text += fmt::format("{}: {}\n", v, colon == std::string::npos ? name : name.substr(colon + 2));
+  }
+  io::write_text_atomically(file, text);
+}
+
+}  // namespace hornbill::analysis

@@ -1,0 +1,157 @@
+// hornbill clauses: from grounded Horn clauses to a model, at once or step by step.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/analysis/build.hpp>
+#include <hornbill/analysis/prune.hpp>
+#include <hornbill/analysis/simplify.hpp>
+#include <hornbill/io/atomic_file.hpp>
+
+#include "commands.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+using analysis::ClauseSet;
+
+struct ClausesArguments {
+  std::string in, alarms, rules, out, dictionary;
+  std::optional<std::string> input_rule;
+  bool augment = false, uncompressed = false, json = false;
+};
+
+/// Clauses under way, and what has been said of them.
+struct Work {
+  ClauseSet clauses;
+  std::vector<Index> alarms;
+  nlohmann::json report;
+  std::string text;
+};
+
+Work read(ClausesArguments const& a) {
+  io::require_writable(a.out);
+  if (!a.dictionary.empty()) io::require_writable(a.dictionary);
+  Work work;
+  work.clauses = analysis::read_clauses(a.in);
+  work.alarms = analysis::read_derived_tuples(a.alarms, work.clauses);
+  work.report = {{"file", a.out}};
+  return work;
+}
+
+void prune(Work& work, ClausesArguments const& a) {
+  auto pruned = analysis::prune(work.clauses, work.alarms, {.augment = a.augment}, a.alarms);
+  auto const& report = pruned.report;
+  work.report["pruned"] = {{"clauses_before", report.clauses}, {"tuples_before", report.tuples}, {"underivable", report.underivable}, {"cyclic", report.cyclic},
+                           {"irrelevant", report.irrelevant}, {"clauses", pruned.clauses.num_clauses()}, {"tuples", pruned.clauses.num_tuples()}};
+  work.text += fmt::format("  pruned      {} of {} clauses are left: {} do not follow from inputs, {} are left out for cycles, {} lead to no alarm\n",
+                           pruned.clauses.num_clauses(), report.clauses, report.underivable, report.cyclic, report.irrelevant);
+  work.clauses = std::move(pruned.clauses);
+  work.alarms = std::move(pruned.alarms);
+}
+
+void compress(Work& work, ClausesArguments const& a) {
+  auto compressed = analysis::compress(work.clauses, work.alarms, a.in);
+  work.report["compressed"] = {{"folded", compressed.removed}, {"clauses", compressed.clauses.num_clauses()}, {"tuples", compressed.clauses.num_tuples()}};
+  work.text += fmt::format("  compressed  {} clauses are left: {} tuples were folded away\n", compressed.clauses.num_clauses(), compressed.removed);
+  work.clauses = std::move(compressed.clauses);
+  work.alarms = std::move(compressed.alarms);
+}
+
+void finish(Work const& work, ClausesArguments const& a) {
+  if (a.json) fmt::print("{}\n", work.report.dump());
+  else fmt::print("{}\n{}", a.out, work.text);
+}
+
+void write_clauses(Work const& work, ClausesArguments const& a) {
+  analysis::write_clauses(work.clauses, a.out);
+  finish(work, a);
+}
+
+void write_model(Work& work, ClausesArguments const& a) {
+  auto const model = analysis::build_model(work.clauses, analysis::read_rule_probabilities(a.rules), work.alarms, {.rule_of_inputs = a.input_rule}, a.in, a.rules);
+  io::write_model(model, a.out);
+  if (!a.dictionary.empty()) analysis::write_dictionary(model, a.dictionary);
+  work.report["model"] = {{"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()}, {"edges", model.graph.num_edges()},
+                          {"alarms", work.alarms.size()}, {"rules", model.rules.names.size()}};
+  work.text += fmt::format("  built       {} variables, {} factors, {} edges, {} alarms\n", model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges(), work.alarms.size());
+  finish(work, a);
+}
+
+/// A step's subcommand with the options that all have.
+CLI::App* add_step(CLI::App& clauses, std::string const& name, std::string const& what, std::shared_ptr<ClausesArguments> const& a, std::string const& output) {
+  auto* command = clauses.add_subcommand(name, what);
+  command->add_option("CLAUSES", a->in, "Grounded clauses, a line each: `Rule: NOT premise, NOT premise, conclusion`")->required();
+  command->add_option("--alarms", a->alarms, "Text file: the tuple of an alarm a line")->required();
+  command->add_option("-o,--output", a->out, output)->required();
+  command->add_flag("--json", a->json, "Print JSON");
+  return command;
+}
+
+void add_augment(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) {
+  command.add_flag("--augment", a->augment, "Also keep clauses against the order of shortest derivations, as many as make no cycle");
+}
+
+void add_build_options(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) {
+  command.add_option("--rules", a->rules, "Text file: `Rule: probability` a line")->required();
+  command.add_option("--input-rule", a->input_rule, "Inputs are uncertain facts, with this rule's probability (without: certain, and left out)");
+  command.add_option("--dictionary", a->dictionary, "Also write the variables' numbers and names, as BINGO's drivers read them (bnet-dict.out)");
+}
+
+constexpr char const* model_file = "Model to write: .h5, or .fg, .causal_fg for the graph alone";
+constexpr char const* clause_file = "File of clauses to write";
+
+}  // namespace
+
+void add_clauses(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("clauses", "From grounded Horn clauses to a model, at once or step by step");
+  command->require_subcommand(1);
+  auto a = std::make_shared<ClausesArguments>();
+
+  auto* all = add_step(*command, "model", "All steps: prune, compress and build", a, model_file);
+  add_augment(*all, a);
+  all->add_flag("--uncompressed", a->uncompressed, "Keep every tuple: do not compress");
+  add_build_options(*all, a);
+  all->footer("Example: hornbill clauses model named_cons_all.txt --alarms base_queries.txt --rules rule-prob.txt -o model.h5\n         hornbill lbp model.h5 --top alarms");
+  all->callback([a] {
+    auto work = read(*a);
+    prune(work, *a);
+    if (!a->uncompressed) compress(work, *a);
+    write_model(work, *a);
+  });
+
+  auto* pruning = add_step(*command, "prune", "Keep clauses without cycles that lead to alarms", a, clause_file);
+  add_augment(*pruning, a);
+  pruning->footer(
+      "A tuple's depth is that of its shortest derivation: 0 for inputs, which no clause derives. Kept are clauses whose\n"
+      "premises are all less deep than their conclusion, and from which an alarm can be reached.");
+  pruning->callback([a] {
+    auto work = read(*a);
+    prune(work, *a);
+    write_clauses(work, *a);
+  });
+
+  auto* compressing = add_step(*command, "compress", "Fold chains of clauses into one", a, clause_file);
+  compressing->footer(
+      "A tuple that one clause derives, one clause uses, and that is no alarm, is folded away: the two become one clause of\n"
+      "both rules, `R1 + R2: ...`, whose probabilities multiply.");
+  compressing->callback([a] {
+    auto work = read(*a);
+    compress(work, *a);
+    write_clauses(work, *a);
+  });
+
+  auto* building = add_step(*command, "build", "Make a factor graph of clauses without cycles", a, model_file);
+  add_build_options(*building, a);
+  building->footer("Each clause and each tuple that is derived becomes a variable: true where all premises are and the clause's rules hold;\ntrue where one of its clauses is. The alarms become the query `alarms`.");
+  building->callback([a] {
+    auto work = read(*a);
+    write_model(work, *a);
+  });
+}
+
+}  // namespace hornbill::cli
