@@ -32,7 +32,7 @@ class CommandLine(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_help_teaches(self):
-        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank"):
             self.assertIn("Usage", run(command, "--help")[0])
         for step in ("model", "prune", "compress", "build"):
             self.assertIn("Usage", run("clauses", step, "--help")[0])
@@ -302,6 +302,82 @@ R1: NOT path(b), path(nowhere)
         fails("no clause derives the alarm alarm from inputs", clauses="rest.txt", alarms=self.write("b.txt", "alarm\n"), rules=self.write("c.txt", "R: 0.5\n"))
         run("clauses", code=2)
         run("clauses", "prune", "clauses.txt", "-o", "x.txt", code=2)
+
+    def test_rank(self):
+        out = json.loads(run("rank", "g.h5", "--oracle", "true_alarms", "--schedule", "topo", "--stats", "stats.txt", "--lists", "list_", "--session", "all.session", "--json")[0])
+        self.assertEqual(out["true"], 5)
+        self.assertEqual(out["rank_100_percent"], len(out["rounds"]))
+        self.assertEqual(out["rounds"][-1]["label"], "true")
+        with open("stats.txt") as text:
+            rows = [line.rstrip("\n").split("\t") for line in text]
+        self.assertEqual(rows[0], ["Tuple", "Confidence", "Ground", "NumTrue", "NumFalse", "Fraction", "InversionCount", "YetToConvergeFraction", "Time(s)"])
+        self.assertEqual([row[0] for row in rows[1:]], [one["name"] for one in out["rounds"]])
+        self.assertEqual(int(rows[-1][3]), 5)
+        with open("list_init.out") as text:
+            ranked = [line.rstrip("\n").split("\t") for line in text]
+        self.assertEqual(ranked[0], ["Rank", "Confidence", "Ground", "Label", "Comments", "Tuple"])
+        self.assertEqual(ranked[1][5], rows[1][0])
+        self.assertEqual(len(ranked), 31)
+        with open("list_1.out") as text:
+            second = [line.rstrip("\n").split("\t") for line in text]
+        self.assertIn([rows[1][0], "PosLabel" if rows[1][2] == "TrueGround" else "NegLabel"], [[row[5], row[3]] for row in second])
+        # An oracle of names; a session is evidence; cold rounds.
+        self.write("oracle.txt", "".join(one["name"] + "\n" for one in out["rounds"] if one["label"] == "true"))
+        named = json.loads(run("rank", "g.h5", "--oracle", "oracle.txt", "--schedule", "topo", "--json", "--rounds", 3)[0])
+        self.assertEqual([one["name"] for one in named["rounds"]], [one["name"] for one in out["rounds"][:3]])
+        self.assertNotIn("rank_100_percent", named)
+        run("lbp", "g.h5", "--evidence", "all.session", "--iterations", 3, "--tolerance", 0)
+        self.assertEqual(json.loads(run("rank", "g.h5", "--oracle", "oracle.txt", "--cold", "--rounds", 2, "--json")[0])["rounds"][0]["iterations"],
+                         json.loads(run("lbp", "g.h5", "--json")[0])["iterations"])
+
+    def test_rank_goes_on_after_an_interruption(self):
+        whole = json.loads(run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--json")[0])["rounds"]
+        run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--session", "cut.session", "--rounds", 3)
+        with open("cut.session") as text:
+            lines = text.read()
+        self.write("cut.session", lines[:-20])  # killed while it wrote the third
+        rest = json.loads(run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--session", "cut.session", "--stats", "cut.stats", "--json")[0])["rounds"]
+        self.assertEqual([(one["name"], one["label"], one["confidence"]) for one in rest], [(one["name"], one["label"], one["confidence"]) for one in whole])
+        with open("cut.stats") as text:
+            self.assertEqual(len(text.readlines()), len(whole) + 1)
+        self.assertIn("no line of a session", run("rank", "g.h5", "--oracle", "true_alarms", "--session", self.write("bad.session", "what\n"), code=3)[1])
+        run("generate", "--like", "weblech", "--seed", 2, "other.h5")
+        self.assertIn("the session is of another", run("rank", "other.h5", "--ask", "--session", "cut.session", code=3)[1])
+
+    def test_rank_asks(self):
+        asked = subprocess.run([PROGRAM, "rank", "g.h5", "--ask", "--session", "asked.session"], input="y\nwhat?\nn\nu\nq\n", capture_output=True, text=True)
+        self.assertEqual(asked.returncode, 0, asked.stderr)
+        self.assertIn("3 of 30 alarms looked at: 1 true, 1 false, 1 unknown", asked.stdout)
+        again = subprocess.run([PROGRAM, "rank", "g.h5", "--ask", "--session", "asked.session", "--stats", "asked.stats"], input="n\n", capture_output=True, text=True)  # then the input ends
+        self.assertIn("4 of 30 alarms looked at: 1 true, 2 false, 1 unknown", again.stdout)
+        with open("asked.stats") as text:
+            grounds = [line.split("\t")[2] for line in text][1:]
+        self.assertEqual(grounds, ["TrueGround", "FalseGround", "UnknownGround", "FalseGround"])
+
+    def test_rank_of_contradicting_labels(self):
+        self.write("pair.causal_fg", "3\n\n0\nI\n0.5\n\n1\n*\n1\n0\n\n2\nI\n0.1\n")
+        self.write("oracle.txt", "0\n2\n")  # 1 follows from 0, and is said to be false
+        done = subprocess.run([PROGRAM, "rank", "pair.causal_fg", "--alarms", "all", "--oracle", "oracle.txt", "--json", "--session", "pair.session"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("round 2: the label of variable 1 contradicts those before it", done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual([one["variable"] for one in out["rounds"]], [0, 1, 2])
+        self.assertEqual(out["contradictory_labels"], 1)
+        self.assertAlmostEqual(out["rounds"][2]["confidence"], 0.1)
+        again = json.loads(run("rank", "pair.causal_fg", "--alarms", "all", "--oracle", "oracle.txt", "--json", "--session", "pair.session")[0])
+        self.assertEqual(again["contradictory_labels"], 1)
+        self.write("both.txt", "0 1\n1 0\n")
+        self.assertIn("contradicts itself", run("rank", "pair.causal_fg", "--alarms", "all", "--ask", "--evidence", "both.txt", code=5)[1])
+
+    def test_bad_rank(self):
+        run("rank", "g.h5", code=2)
+        run("rank", "g.h5", "--ask", "--oracle", "true_alarms", code=2)
+        run("rank", "g.h5", "--ask", "--json", code=2)
+        self.assertIn("o.txt:line 1: clause_120 is no alarm that is ranked", run("rank", "g.h5", "--oracle", self.write("o.txt", "clause_120\n"), code=3)[1])
+        self.assertIn("o.txt:line 1: 'nobody' is no variable", run("rank", "g.h5", "--oracle", self.write("o.txt", "nobody\n"), code=3)[1])
+        self.assertIn("there is no query 'none'; there are all, alarms", run("rank", "g.h5", "--ask", "--alarms", "none", code=3)[1])
+        self.assertIn("nowhere: no such file", run("rank", "g.h5", "--oracle", "nowhere", code=3)[1])
+        self.assertIn("cannot be opened", run("rank", "g.h5", "--ask", "--session", "no/such/folder", code=3)[1])
 
     def test_limits(self):
         self.assertIn("iteration limit after 2 iterations", run("lbp", "g.h5", "--iterations", 2, code=4)[0])

@@ -42,15 +42,10 @@ void print_head(LbpArguments const& a, Result const& r) {
              human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
 }
 
-std::string what_may_help(LbpArguments const& a, bp::Report const& report) {
-  std::string const more = report.stop == bp::Stop::time_limit ? "a longer --time-limit" : "more --iterations";
-  return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
-}
-
 void print_set(LbpArguments const& a, SetResult const& set) {
   fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ", to_string(set.report.stop), set.report.iterations, set.report.residual);
   if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report));
+    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report.stop));
 }
 
 /// The most probable variables of a query, most probable first; ties by id.

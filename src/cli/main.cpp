@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   cli::add_convert(app, exit_code);
   cli::add_schedule(app, exit_code);
   cli::add_lbp(app, exit_code);
+  cli::add_rank(app, exit_code);
   try {
     app.parse(argc, argv);
     return exit_code;
@@ -48,6 +49,8 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? cli::success : cli::usage_error;
   } catch (cli::UsageError const& e) {
     return fail(cli::usage_error, e.what());
+  } catch (cli::ContradictionError const& e) {
+    return fail(cli::contradiction, e.what());
   } catch (hornbill::CapacityError const& e) {
     return fail(cli::no_capacity, e.what());
   } catch (hornbill::Error const& e) {

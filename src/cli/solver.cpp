@@ -65,6 +65,11 @@ void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::
     throw CapacityError(fmt::format("{} on backend {} (--precision float, fewer --each, or a larger --memory-limit where one is set, may help)", a.file, a.backend), needed, available);
 }
 
+std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
+  std::string const more = stop == bp::Stop::time_limit ? "a longer --time-limit" : "more --iterations";
+  return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
+}
+
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source) {
   auto const stored = model.evidence.find(source);
   if (stored != model.evidence.end()) return stored->second;

@@ -38,6 +38,9 @@ bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index s
 /// \throws CapacityError if the device has not enough memory, or --memory-limit does not allow it
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
 
+/// What may make a run converge that did not, in words.
+std::string what_may_help(SolverArguments const& a, bp::Stop stop);
+
 /// An evidence set of the model, or of a text file.   \throws InputError
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
 

@@ -37,6 +37,12 @@ class UsageError : public Error {
   explicit UsageError(std::string const& message) : Error(message) {}
 };
 
+/// Evidence that contradicts itself, where nothing else can be done: exit code 5.
+class ContradictionError : public Error {
+ public:
+  explicit ContradictionError(std::string const& message) : Error(message) {}
+};
+
 /// Checks a number on the command line, and says what is wanted of it, e.g. "a number of at least 0".
 CLI::Validator number_that(std::function<bool(double)> holds, std::string const& wanted);
 CLI::Validator at_least(double least);

@@ -1,6 +1,7 @@
 #include <hornbill/io/model.hpp>
 
 #include <array>
+#include <charconv>
 #include <sstream>
 #include <unordered_map>
 
@@ -44,6 +45,13 @@ Format const& require_format(std::string const& file) {
   throw InputError(file, "", "has no known ending: .h5, .causal_fg and .fg are known");
 }
 
+/// Of variables of the same name the last: a tuple stands behind the clauses that derive it, and one without premises may be called as it is.
+std::unordered_map<std::string, Index> variables_by_name(HostFactorGraph const& graph) {
+  std::unordered_map<std::string, Index> variable_of_name;
+  for (std::size_t v = 0; v < graph.variable_names.size(); ++v) variable_of_name[graph.variable_names[v]] = static_cast<Index>(v);
+  return variable_of_name;
+}
+
 }  // namespace
 
 void validate_name(std::string const& name, std::string const& what) {
@@ -54,9 +62,27 @@ void validate_name(std::string const& name, std::string const& what) {
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 
+std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph) {
+  auto const variable_of_name = variables_by_name(graph);
+  std::vector<std::pair<Index, int>> variables;
+  std::istringstream lines(read_text(file));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    auto const first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+    if (first == std::string::npos || line[first] == '#') continue;
+    auto const name = line.substr(first, last + 1 - first);
+    Index v = -1;
+    if (auto const named = variable_of_name.find(name); named != variable_of_name.end()) v = named->second;
+    else if (std::from_chars(name.data(), name.data() + name.size(), v).ptr != name.data() + name.size() || v < 0 || v >= graph.num_variables)
+      throw InputError(file, fmt::format("line {}", number), fmt::format("'{}' is no variable of the model, neither by name nor by number", name));
+    variables.emplace_back(v, number);
+  }
+  return variables;
+}
+
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph) {
-  std::unordered_map<std::string, Index> variable_of_name;
-  for (std::size_t v = 0; v < graph.variable_names.size(); ++v) variable_of_name.emplace(graph.variable_names[v], static_cast<Index>(v));
+  auto const variable_of_name = variables_by_name(graph);
   HostEvidence evidence;
   std::unordered_map<Index, std::pair<Observation, int>> seen;  // and on which line
   std::istringstream lines(read_text(file));

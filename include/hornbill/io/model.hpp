@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hornbill/bp/schedule.hpp>
@@ -59,6 +60,10 @@ void write_model(Model const& model, std::string const& file);
 
 /// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
 void validate_name(std::string const& name, std::string const& what);
+
+/// Reads variables by number or by name, one a line; blank lines, and those that begin with `#`, are skipped.   \throws InputError naming the line
+/// \return each with its line
+std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph);
 
 /// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name.
 /// Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line

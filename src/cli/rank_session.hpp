@@ -1,0 +1,52 @@
+// hornbill rank: what was said of alarms, kept in a file as it is said.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hornbill/analysis/ranking.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
+
+namespace hornbill::cli {
+
+/// One alarm that was looked at, and how the round stood before it was labelled.
+struct Round {
+  Index variable = 0;
+  analysis::Label label = analysis::Label::none;
+  double confidence = 0;
+  std::int64_t inversions = -1;  ///< -1 where the truth is not known
+  double unconverged = 0;        ///< the share of variables whose probability had not settled
+  double seconds = 0;            ///< of inference and ranking
+  int iterations = 0;
+  bool contradicts = false;      ///< no evidence: it contradicts the labels before it
+};
+
+/// A file to which each round is appended, and is on the disk before the next begins. With an empty name nothing is kept.
+///
+/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence. So a session is an evidence file.
+class Session {
+ public:
+  /// Opens a session, or begins one. A last line that was cut off, since the program was killed while it wrote, is removed.
+  /// \throws InputError if it is of another model, in use, or cannot be read or written
+  Session(std::string file, HostFactorGraph const& graph);
+  ~Session();
+  Session(Session const&) = delete;
+  Session& operator=(Session const&) = delete;
+
+  std::vector<Round> const& rounds() const { return rounds_; }
+  void append(Round const& round);
+  /// Marks the last round's label as no evidence.
+  void mark_contradiction();
+
+ private:
+  void read();
+  void parse(std::string const& line, int number);
+  void write(std::string const& line);
+
+  std::string file_;
+  HostFactorGraph const& graph_;
+  std::vector<Round> rounds_;
+  int descriptor_ = -1;
+};
+
+}  // namespace hornbill::cli
