@@ -1,4 +1,5 @@
 # Writes the commit that is being built to a header, whenever something is built: cmake -DSOURCE=... -DOUTPUT=... -P commit.cmake
+cmake_minimum_required(VERSION 3.25)
 find_package(Git QUIET)
 if(GIT_FOUND)
   execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=10 WORKING_DIRECTORY ${SOURCE}

@@ -11,13 +11,17 @@
 #include <hornbill/error.hpp>
 #include <hornbill/graph/horn_factor.hpp>
 
+#include "support/cells.hpp"
 #include "support/clauses.hpp"
+#include "support/solver.hpp"
 
 using namespace hornbill;
 using test::clauses_of;
 using test::tuples_named;
 
 namespace {
+
+std::string const extra = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/clauses/";
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 1}, {"input", 0.7}};
 
@@ -155,4 +159,32 @@ TEST_CASE("clauses: what a model holds") {
   analysis::write_dictionary(certain, file);
   std::ifstream in(file);
   CHECK(std::string{std::istreambuf_iterator<char>(in), {}} == "0: a\n1: a\n2: a\n3: NOT a, alarm\n4: alarm\n");
+}
+
+TEST_CASE("extra: from the clauses of a real analysis to libDAI's marginals" * doctest::skip(!std::filesystem::exists(extra))) {
+  std::map<std::string, double> expected;  // converged BP marginals, of a network without compression and with narrowed disjunctions
+  std::ifstream names(extra + "minigzip.vars.tsv"), marginals(extra + "minigzip.prior.BP.MAR");
+  std::string word;
+  double zero = 0, one = 0;
+  marginals >> word >> word;  // MAR, and how many
+  for (std::string line; std::getline(names, line);) {
+    marginals >> word >> zero >> one;
+    expected[line.substr(line.find('\t') + 1)] = one;
+  }
+  REQUIRE(marginals.good());
+  auto const all = analysis::read_clauses(extra + "minigzip.named_cons_all.txt");
+  auto const pruned = analysis::prune(all, analysis::read_derived_tuples(extra + "minigzip.base_queries.txt", all), {}, "alarms");
+  auto const compressed = analysis::compress(pruned.clauses, pruned.alarms, "clauses");
+  auto const model = analysis::build_model(compressed.clauses, analysis::read_rule_probabilities(extra + "minigzip.rule-prob.txt"), compressed.alarms, {}, "clauses", "rules");
+  test::Solver<test::Cell<Kokkos::Serial, double>> solver(model.graph, bp::SeqFix{});
+  CHECK(solver.run({.tolerance = 1e-13}).stop == bp::Stop::converged);
+  auto const p_true = solver.marginals();
+  Index compared = 0;
+  for (auto const& name : compressed.clauses.tuple_names) {
+    auto const known = expected.find(name);
+    if (known == expected.end()) continue;
+    ++compared;
+    CHECK(std::abs(p_true[variable_named(model, name)] - known->second) < 1e-9);
+  }
+  CHECK(compared == 379);  // the tuples that are derived and were not folded away
 }

@@ -1,6 +1,7 @@
 // Reading and writing clauses, rule probabilities and lists of tuples as BINGO has them.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -179,7 +180,7 @@ std::map<std::string, double> read_rule_probabilities(std::string const& file) {
     double p = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), p);
     if (error != std::errc{} || end != text.data() + text.size()) lines.fail(fmt::format("'{}' is not a probability", text));
-    if (!(p >= 0 && p <= 1)) lines.fail(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
+    if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1)) lines.fail(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
     auto const [known, is_new] = probabilities.try_emplace(std::string(rule), p);
     if (!is_new && known->second != p) lines.fail(fmt::format("{} has the probability {} on an earlier line, and {} here; keep one of the two", rule, known->second, p));
   }

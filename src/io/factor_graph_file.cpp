@@ -1,6 +1,7 @@
 #include <hornbill/io/factor_graph_file.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -116,7 +117,7 @@ RuleInstances read_rules(hdf5::Reader const& in, HostFactorGraph const& graph) {
   rules.offsets = in.read<Offset>("/rules/offsets");
   rules.of_factors = in.read<Index>("/rules/of_factors");
   for (std::size_t r = 0; r < rules.names.size(); ++r)
-    if (!(rules.probabilities[r] >= 0 && rules.probabilities[r] <= 1))
+    if (!std::isgreaterequal(rules.probabilities[r], 0) || !std::islessequal(rules.probabilities[r], 1))
       throw InputError(in.file(), "/rules/probabilities", fmt::format("entry {} is {}; 0 to 1 are possible", r, rules.probabilities[r]));
   bool const fits = rules.offsets.size() == graph.factor_type.size() + 1 && rules.offsets.front() == 0 && std::is_sorted(rules.offsets.begin(), rules.offsets.end()) &&
                     rules.offsets.back() == static_cast<Offset>(rules.of_factors.size());
