@@ -330,6 +330,16 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual(json.loads(run("rank", "g.h5", "--oracle", "oracle.txt", "--cold", "--rounds", 2, "--json")[0])["rounds"][0]["iterations"],
                          json.loads(run("lbp", "g.h5", "--json")[0])["iterations"])
 
+    def test_rank_by_a_sampled_truth(self):
+        out = json.loads(run("generate", "--oracle", "g.h5", "--probability", 0.9, "--seed", 3, "sampled.txt", "--json")[0])
+        self.assertEqual(out["alarms"], 30)
+        with open("sampled.txt") as text:
+            self.assertEqual(len(text.readlines()), out["true_alarms"])
+        ranked = json.loads(run("rank", "g.h5", "--oracle", "sampled.txt", "--schedule", "topo", "--json")[0])
+        self.assertEqual(ranked["true"], out["true_alarms"])
+        self.assertIn("there is no query 'alarms'", run("generate", "--oracle", os.path.join(GOLDEN, "fig2.causal_fg"), "x.txt", code=3)[1])
+        run("generate", "--oracle", "g.h5", "--like", "hedc", "x.txt", code=2)
+
     def test_rank_goes_on_after_an_interruption(self):
         whole = json.loads(run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--json")[0])["rounds"]
         run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--session", "cut.session", "--rounds", 3)

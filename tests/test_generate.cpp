@@ -1,11 +1,14 @@
 // Generated derivation graphs.
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
+#include <hornbill/graph/sample_world.hpp>
 
 using namespace hornbill;
 
@@ -79,4 +82,29 @@ TEST_CASE("generate: the seed decides; sizes that do not fit are refused") {
   options.num_edges = 10000000;
   CHECK_THROWS_WITH_AS(generate(options), doctest::Contains("too many"), InputError);
   CHECK_NOTHROW(generate({.num_variables = 30, .num_edges = 90, .num_alarms = 0}));
+}
+
+TEST_CASE("generate: worlds are drawn from their model") {
+  // 0 -> 1 -> 2, and 3 from 1 or 0: written from the conclusions on.
+  FactorGraphBuilder builder(4);
+  builder.add_disjunction(3, std::vector<Index>{1, 0}, 0.9, 0.1).add_conjunction(2, std::vector<Index>{1}, 0.5, 0.25).add_conjunction(1, std::vector<Index>{0}, 0.8).add_prior(0, 0.6);
+  auto const graph = std::move(builder).build();
+  double counts[4] = {0, 0, 0, 0};
+  int const worlds = 20000;
+  int impossible = 0;
+  for (int seed = 0; seed < worlds; ++seed) {
+    auto const world = sample_world(graph, static_cast<std::uint64_t>(seed));
+    impossible += world[1] && !world[0];
+    for (Index v = 0; v < 4; ++v) counts[v] += world[v];
+  }
+  CHECK(impossible == 0);
+  double const expected[] = {0.6, 0.48, 0.48 * 0.5 + 0.52 * 0.25, 0.6 * 0.9 + 0.4 * 0.1};
+  for (Index v = 0; v < 4; ++v) CHECK(std::abs(counts[v] / worlds - expected[v]) < 0.02);  // five standard deviations
+  CHECK(sample_world(graph, 7) == sample_world(graph, 7));
+  CHECK(sample_world(graph, 7, 1e-9)[0] == false);
+  auto const fails = [](HostFactorGraph const& bad, char const* message) { CHECK_THROWS_WITH_AS(sample_world(bad, 1), doctest::Contains(message), InputError); };
+  fails(std::move(FactorGraphBuilder(1)).build(), "variable 0 is the head of no factor");
+  fails(std::move(FactorGraphBuilder(1).add_prior(0, 0.5).add_prior(0, 0.5)).build(), "is the head of factors 0 and 1");
+  fails(std::move(FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_conjunction(1, std::vector<Index>{0})).build(), "depends on a cycle");
+  fails(std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build(), "factor 0 is a table");
 }

@@ -17,6 +17,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
 #include <hornbill/graph/horn_factor.hpp>
+#include <hornbill/graph/sample_world.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/text_formats.hpp>

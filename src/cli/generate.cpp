@@ -10,19 +10,22 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
+#include <hornbill/graph/sample_world.hpp>
+#include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "solver.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
 
 struct GenerateArguments {
-  std::string output, like, edges;
+  std::string output, like, edges, oracle;
   std::optional<Index> variables, alarms;
   std::uint64_t seed = 1;
-  double probability = 0.999;
+  std::optional<double> probability;
   bool no_names = false, json = false;
 };
 
@@ -45,7 +48,7 @@ GeneratorOptions options_of(GenerateArguments const& a) {
     options.num_true_alarms = std::max<Index>(1, options.num_alarms / 10);
   }
   if (a.alarms) options.num_alarms = *a.alarms;
-  options.rule_probability = a.probability;
+  options.rule_probability = a.probability.value_or(options.rule_probability);
   options.names = !a.no_names;
   options.seed = a.seed;
   return options;
@@ -70,6 +73,24 @@ void generate_model(GenerateArguments const& a) {
              model.graph.num_edges(), model.queries["alarms"].size(), model.queries["true_alarms"].size());
 }
 
+/// The true alarms of a world that is sampled from a model.
+void generate_oracle(GenerateArguments const& a) {
+  io::require_writable(a.output);
+  auto const model = io::read_model(a.oracle);
+  auto const alarms = find_query(a.oracle, model, "alarms");
+  auto const world = sample_world(model.graph, a.seed, a.probability, a.oracle);
+  std::string text;
+  std::size_t num_true = 0;
+  for (Index v : alarms) {
+    if (!world[v]) continue;
+    ++num_true;
+    text += (model.graph.variable_names.empty() ? std::to_string(v) : model.graph.name_of(v)) + "\n";
+  }
+  io::write_text_atomically(a.output, text);
+  if (a.json) fmt::print("{}\n", nlohmann::json{{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}}.dump());
+  else fmt::print("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
+}
+
 CLI::Validator known_benchmark() {
   return CLI::Validator(
       [](std::string& name) {
@@ -83,22 +104,26 @@ CLI::Validator known_benchmark() {
 }  // namespace
 
 void add_generate(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph");
+  auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph, or a truth for a model");
   auto a = std::make_shared<GenerateArguments>();
-  command->add_option("OUT", a->output, "File to write: .h5, or .fg, .causal_fg for the graph alone")->required();
-  command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")))->check(known_benchmark());
+  command->add_option("OUT", a->output, "File to write: .h5, or .fg, .causal_fg for the graph alone; with --oracle a text file")->required();
+  auto* like = command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")))->check(known_benchmark());
   command->add_option("--edges", a->edges,
                       "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
                       "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
-  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes("--like");
+  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes(like);
+  command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")->excludes(like)->excludes("--variables")->excludes("--edges");
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
-  command->add_option("--probability", a->probability, "Probability of every rule")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"))->capture_default_str();
+  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999; with --oracle that of the model, of which most alarms may be true)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables");
   command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
-                  "`labels50`, where there are so many: alarms labelled by that truth.\n\nExample: hornbill generate --like ftp ftp.h5");
-  command->callback([a] { generate_model(*a); });
+                  "`labels50`, where there are so many: alarms labelled by that truth.\n\nExamples:\n  hornbill generate --like ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt");
+  command->callback([a] {
+    if (a->oracle.empty()) generate_model(*a);
+    else generate_oracle(*a);
+  });
 }
 
 }  // namespace hornbill::cli

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+
+#include "random.hpp"
 
 namespace hornbill {
 namespace {
@@ -23,23 +24,6 @@ constexpr Benchmark benchmarks[] = {
     {"weblech", 696, 1655, 30, 6},         {"hedc", 5347, 14231, 152, 12},        {"luindex", 11857, 29237, 940, 14},
     {"jspider", 25162, 74201, 257, 9},     {"avrora", 36091, 100789, 978, 29},    {"xalan", 51820, 146334, 1870, 10},
     {"sunflow", 156695, 431497, 958, 97},  {"ftp", 211175, 476915, 522, 75}};
-
-/// Random numbers that are the same on every machine, which the standard library's distributions are not.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
-  template <class T>
-  T const& of(std::vector<T> const& items) { return items[below(items.size())]; }
-  template <class T>
-  void shuffle(std::vector<T>& items) {
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// A derivation graph before its nodes get their ids. Tuples 0 to num_inputs-1 are inputs; clause i < num_inputs derives
 /// input i and has no body.
