@@ -10,6 +10,7 @@
 #include <hornbill/backend/instantiations.hpp>
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/bp/acceleration.hpp>
+#include <hornbill/bp/factor_belief.hpp>
 #include <hornbill/bp/inference.hpp>
 #include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>

@@ -15,5 +15,6 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_schedule(CLI::App& app, int& exit_code);
 void add_lbp(CLI::App& app, int& exit_code);
 void add_rank(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 
 }  // namespace hornbill::cli

@@ -62,15 +62,6 @@ Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence 
   return alarms;
 }
 
-std::unique_ptr<bp::Inference> make_inference(RankArguments const& a, io::Model const& model, bp::Strategy const& strategy) {
-  return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) -> std::unique_ptr<bp::Inference> {
-    auto const plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), {.local_update = !a.cold});
-    require_memory(a, model.graph, plan);
-    if (a.precision == "float") return std::make_unique<bp::InferenceOn<Exec, float>>(exec, model.graph, plan);
-    return std::make_unique<bp::InferenceOn<Exec, double>>(exec, model.graph, plan);
-  });
-}
-
 /// The rounds of a ranking.
 class Ranker {
  public:
@@ -206,7 +197,7 @@ void rank(RankArguments& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const begin = Clock::now();
   auto const strategy = choose_strategy(a, model, 1);
-  Ranker ranker(a, model, std::move(alarms), given, make_inference(a, model, strategy));
+  Ranker ranker(a, model, std::move(alarms), given, make_inference(a, model, strategy, {.local_update = !a.cold}));
   double const setup_seconds = seconds_since(begin);
   ranker.run();
   print_summary(a, ranker.rounds(), ranker.alarms(), model.graph, setup_seconds);

@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <hornbill/backend/registry.hpp>
-#include <hornbill/bp/state.hpp>
+#include <hornbill/hornbill.hpp>
 
 #include "support.hpp"
 
@@ -63,6 +62,15 @@ void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
   if (needed > available)
     throw CapacityError(fmt::format("{} on backend {} (--precision float, fewer --each, or a larger --memory-limit where one is set, may help)", a.file, a.backend), needed, available);
+}
+
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options) {
+  return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) -> std::unique_ptr<bp::Inference> {
+    auto const plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), options);
+    require_memory(a, model.graph, plan);
+    if (a.precision == "float") return std::make_unique<bp::InferenceOn<Exec, float>>(exec, model.graph, plan);
+    return std::make_unique<bp::InferenceOn<Exec, double>>(exec, model.graph, plan);
+  });
 }
 
 std::string what_may_help(SolverArguments const& a, bp::Stop stop) {

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <hornbill/bp/host_plan.hpp>
+#include <hornbill/bp/inference.hpp>
 #include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/io/model.hpp>
@@ -37,6 +38,9 @@ bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index s
 
 /// \throws CapacityError if the device has not enough memory, or --memory-limit does not allow it
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
+
+/// Inference on --backend with --precision.   \throws CapacityError as require_memory() does
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options);
 
 /// What may make a run converge that did not, in words.
 std::string what_may_help(SolverArguments const& a, bp::Stop stop);

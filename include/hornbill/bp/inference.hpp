@@ -21,6 +21,8 @@ class Inference {
   virtual Report run(Options const& options) = 0;
   /// P(variable = 1), from the last run.   \shape [V]
   virtual std::vector<double> marginals() const = 0;
+  /// Variable-to-factor messages as log-odds, from the last run.   \shape [E]
+  virtual std::vector<double> variable_messages() const = 0;
 };
 
 /// The interface on a backend, with numbers of one type.
@@ -39,6 +41,7 @@ class InferenceOn final : public Inference {
     return bp::run(exec_, graph_, evidence_, plan_, state_, options);
   }
   std::vector<double> marginals() const override { return bp::marginals(exec_, graph_, state_); }
+  std::vector<double> variable_messages() const override { return bp::variable_messages(exec_, graph_, evidence_, state_); }
 
  private:
   ExecutionSpace exec_;
