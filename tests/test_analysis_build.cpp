@@ -144,6 +144,9 @@ TEST_CASE("clauses: what a model holds") {
   CHECK(certain.queries.at("alarms") == std::vector<Index>{4});
   CHECK(certain.graph.p1 == std::vector<double>{0.9, 0.6, 1, 0.6 * 0.9, 1});
   CHECK(certain.graph.factor_variables == std::vector<Index>{0, 1, 2, 0, 1, 3, 2, 4, 3});
+  auto const pruned = analysis::build_model(clauses_of("R0: a\nR2: a\n"), {{"R0", 0.5}, {"R2", 0.4}, {"R1", 0.3}}, {}, {}, "c.txt", "p.txt");
+  CHECK(pruned.rules.names == std::vector<std::string>{"R0", "R2"});
+  CHECK(pruned.rules.probabilities == std::vector<double>{0.5, 0.4});
   CHECK(certain.rules.names == std::vector<std::string>{"R0", "R1"});
   CHECK(certain.rules.offsets == std::vector<Offset>{0, 1, 2, 2, 4, 4});
   CHECK(certain.rules.of_factors == std::vector<Index>{0, 1, 1, 0});

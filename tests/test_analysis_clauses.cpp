@@ -29,7 +29,7 @@ std::vector<Index> depths_by_definition(analysis::ClauseSet const& set) {
   for (Index head : set.heads) depth[head] = analysis::underivable;
   for (bool changed = true; std::exchange(changed, false);)
     for (Index c = 0; c < set.num_clauses(); ++c) {
-      Index deepest = 0;
+      Index deepest = -1;  // of a fact
       for (Index t : set.body_of(c)) deepest = std::max(deepest, depth[t]);
       if (deepest != analysis::underivable && deepest + 1 < depth[set.heads[c]]) depth[set.heads[c]] = deepest + 1, changed = true;
     }
@@ -80,6 +80,8 @@ TEST_CASE("clauses: what is wrong with a line is said") {
   };
   refuses("R: a\nR: NOT a, NOT b\n", "line 2: the clause has no head: its last literal, NOT b, is negated");
   refuses("R: \n", "line 1: the clause has no head");
+  refuses("R: NOT a, b\nR: \xff\n", "line 2: is not UTF-8");
+  refuses("R: a\xc3", "line 1: is not UTF-8");
   refuses("R: NOT a, \n", "line 1: a literal is missing");
   refuses("R: NOT a, , b\n", "line 1: a literal is missing");
   refuses("R: NOT , b\n", "line 1: a tuple is missing after NOT");
@@ -101,6 +103,7 @@ TEST_CASE("clauses: probabilities of rules, and lists of alarms") {
   CHECK(analysis::probabilities_of_rules(set, {{"R2", 0.25}, {"R1", 0.5}}, "p.txt") == std::vector<double>{0.5, 0.25});
   CHECK_THROWS_WITH_AS(analysis::probabilities_of_rules(set, {{"R1", 0.5}}, "p.txt"), doctest::Contains("p.txt: has no probability for the rule R2"), InputError);
   CHECK(analysis::read_derived_tuples(folder.write("c\nb\nc\n"), set) == std::vector<Index>{2, 1});
+  CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write("# none\n"), set), doctest::Contains("names no tuple"), InputError);
   for (auto const* wrong : {"c\nd\n", "c\na\n"})  // unknown; an input
     CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write(wrong), set), doctest::Contains("line 2: no clause derives "), InputError);
 }
@@ -141,6 +144,13 @@ TEST_CASE("clauses: forward ones derive all there is, without a cycle; augmented
   }
   CHECK(added > 50);
   CHECK(refused > 50);
+}
+
+TEST_CASE("clauses: a fact is as good as an input") {
+  auto const set = clauses_of("R: NOT in, x\nRf: f\nR2: NOT f, x\n");
+  auto const pruned = analysis::prune(set, tuples_named(set, {"x"}), {}, "alarms.txt");
+  CHECK(pruned.clauses.num_clauses() == 3);
+  CHECK(analysis::prune(set, tuples_named(set, {"f"}), {}, "alarms.txt").clauses.num_clauses() == 1);
 }
 
 TEST_CASE("clauses: pruning keeps what leads to an alarm, and says what it left out") {

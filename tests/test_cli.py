@@ -331,7 +331,7 @@ R1: NOT path(b), path(nowhere)
                          json.loads(run("lbp", "g.h5", "--json")[0])["iterations"])
 
     def test_rank_by_a_sampled_truth(self):
-        out = json.loads(run("generate", "--oracle", "g.h5", "--probability", 0.9, "--seed", 3, "sampled.txt", "--json")[0])
+        out = json.loads(run("generate", "--oracle", "g.h5", "--probability", 0.995, "--seed", 3, "sampled.txt", "--json")[0])
         self.assertEqual(out["alarms"], 30)
         with open("sampled.txt") as text:
             self.assertEqual(len(text.readlines()), out["true_alarms"])
@@ -350,7 +350,15 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual([(one["name"], one["label"], one["confidence"]) for one in rest], [(one["name"], one["label"], one["confidence"]) for one in whole])
         with open("cut.stats") as text:
             self.assertEqual(len(text.readlines()), len(whole) + 1)
-        self.assertIn("no line of a session", run("rank", "g.h5", "--oracle", "true_alarms", "--session", self.write("bad.session", "what\n"), code=3)[1])
+        head = "# session of hornbill rank\n"
+        with open("cut.session") as text:
+            label = text.readlines()[1]
+        for bad, message in ((head + "what\n", "line 2: is no line of a session"), (head + "0 true # {\"name\": 5}\n", "line 2: is no line"), (head + label + label, "was labelled before"),
+                             ("my notes", "no session of"), (head + label.replace("true" if " true " in label else "false", "false" if " true " in label else "true", 1), "the oracle otherwise")):
+            self.assertIn(message, run("rank", "g.h5", "--oracle", "true_alarms", "--session", self.write("bad.session", bad), code=3)[1])
+            with open("bad.session") as text:
+                self.assertEqual(text.read(), bad)
+        self.assertIn("must be different files", run("rank", "g.h5", "--ask", "--session", "one.txt", "--stats", "./one.txt", code=2)[1])
         run("generate", "--like", "weblech", "--seed", 2, "other.h5")
         self.assertIn("the session is of another", run("rank", "other.h5", "--ask", "--session", "cut.session", code=3)[1])
 
@@ -374,8 +382,14 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual([one["variable"] for one in out["rounds"]], [0, 1, 2])
         self.assertEqual(out["contradictory_labels"], 1)
         self.assertAlmostEqual(out["rounds"][2]["confidence"], 0.1)
-        again = json.loads(run("rank", "pair.causal_fg", "--alarms", "all", "--oracle", "oracle.txt", "--json", "--session", "pair.session")[0])
-        self.assertEqual(again["contradictory_labels"], 1)
+        for lines in (2, 3, 4):  # the header and a label; and one that contradicts it, of which nothing is known yet; and the mark that says so
+            with open("pair.session") as text:
+                self.write("cut.session", "".join(text.readlines()[:lines]))
+            again = subprocess.run([PROGRAM, "rank", "pair.causal_fg", "--alarms", "all", "--oracle", "oracle.txt", "--json", "--session", "cut.session"], capture_output=True, text=True)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            rounds = json.loads(again.stdout)["rounds"]
+            self.assertEqual([(one["variable"], one["label"], "contradicts" in one) for one in rounds], [(0, "true", False), (1, "false", True), (2, "true", False)])
+            self.assertAlmostEqual(rounds[2]["confidence"], 0.1)
         self.write("both.txt", "0 1\n1 0\n")
         self.assertIn("contradicts itself", run("rank", "pair.causal_fg", "--alarms", "all", "--ask", "--evidence", "both.txt", code=5)[1])
 
@@ -386,6 +400,7 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("o.txt:line 1: clause_120 is no alarm that is ranked", run("rank", "g.h5", "--oracle", self.write("o.txt", "clause_120\n"), code=3)[1])
         self.assertIn("o.txt:line 1: 'nobody' is no variable", run("rank", "g.h5", "--oracle", self.write("o.txt", "nobody\n"), code=3)[1])
         self.assertIn("there is no query 'none'; there are all, alarms", run("rank", "g.h5", "--ask", "--alarms", "none", code=3)[1])
+        self.assertIn("names no true alarm", run("rank", "g.h5", "--oracle", self.write("o.txt", "# none\n"), code=3)[1])
         self.assertIn("nowhere: no such file", run("rank", "g.h5", "--oracle", "nowhere", code=3)[1])
         self.assertIn("cannot be opened", run("rank", "g.h5", "--ask", "--session", "no/such/folder", code=3)[1])
 

@@ -32,24 +32,40 @@ struct Numbering {
   }
 };
 
+/// Rules that clauses are of, numbered as they come first among them.
+struct UsedRules {
+  std::vector<Index> number;  ///< by rule, or -1
+  io::RuleInstances instances;
+
+  UsedRules(ClauseSet const& clauses, std::vector<double> const& probability) : number(clauses.rule_names.size(), -1) {
+    for (Index r : clauses.rules) {
+      if (number[r] >= 0) continue;
+      number[r] = static_cast<Index>(instances.names.size());
+      instances.names.push_back(clauses.rule_names[r]);
+      instances.probabilities.push_back(probability[r]);
+    }
+  }
+};
+
 io::Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms, std::string const& source) {
   auto const order = topological_order(clauses, source);
   auto const derivers = by_head(clauses, all_clauses(clauses));
   Numbering variables(clauses, order, derivers);
   FactorGraphBuilder builder(static_cast<Index>(variables.names.size()));
   io::Model model;
-  auto& rules = model.rules;
-  rules.names = clauses.rule_names;
-  rules.probabilities = probability;
+  UsedRules used(clauses, probability);
+  auto& rules = model.rules = std::move(used.instances);
   std::vector<Index> body;
   for (Index t : order) {
     for (Index c : derivers.of(t)) {
       double p = 1;
-      for (Index r : clauses.rules_of(c)) p *= probability[r];
+      for (Index r : clauses.rules_of(c)) {
+        p *= probability[r];
+        rules.of_factors.push_back(used.number[r]);
+      }
       body.clear();
       for (Index premise : clauses.body_of(c)) body.push_back(variables.of_tuple[premise]);
       builder.add_conjunction(variables.of_clause[c], body, p);
-      rules.of_factors.insert(rules.of_factors.end(), clauses.rules_of(c).begin(), clauses.rules_of(c).end());
       rules.offsets.push_back(static_cast<Offset>(rules.of_factors.size()));
     }
     body.clear();
@@ -59,7 +75,8 @@ io::Model build(ClauseSet const& clauses, std::vector<double> const& probability
   }
   model.graph = std::move(builder).build();
   model.graph.variable_names = std::move(variables.names);
-  for (Index alarm : alarms) model.queries["alarms"].push_back(variables.of_tuple[alarm]);
+  auto& query = model.queries["alarms"];
+  for (Index alarm : alarms) query.push_back(variables.of_tuple[alarm]);
   return model;
 }
 

@@ -28,6 +28,19 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Whether all bytes are UTF-8, overlong forms and surrogates left aside.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    auto const lead = static_cast<unsigned char>(text[i]);
+    std::size_t const length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) == 0xe0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
+    i += length;
+  }
+  return true;
+}
+
 /// The lines of a text that are neither blank nor comments, trimmed.
 class Lines {
  public:
@@ -40,6 +53,7 @@ class Lines {
       auto const line = trimmed(text.substr(at_, end - at_));
       at_ = end + 1;
       ++number_;
+      if (!is_utf8(line)) fail("is not UTF-8");
       if (!line.empty() && line.front() != '#') return line;
     }
     return std::nullopt;
@@ -214,6 +228,7 @@ std::vector<Index> read_derived_tuples(std::string const& file, ClauseSet const&
     if (!listed[found->second]) tuples.push_back(found->second);
     listed[found->second] = true;
   }
+  if (tuples.empty()) throw InputError(file, "", "names no tuple");
   return tuples;
 }
 

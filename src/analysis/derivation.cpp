@@ -19,7 +19,7 @@ std::vector<Index> derivation_depths(ClauseSet const& clauses) {
     if (!derived[t]) reach(t, 0);
   auto const users = by_premise(clauses, all_clauses(clauses));
   for (Index c = 0; c < clauses.num_clauses(); ++c)
-    if ((missing[c] = static_cast<Index>(clauses.body_of(c).size())) == 0) reach(clauses.heads[c], 1);
+    if ((missing[c] = static_cast<Index>(clauses.body_of(c).size())) == 0) reach(clauses.heads[c], 0);
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (Index c : users.of(reached[i]))
       if (--missing[c] == 0) reach(clauses.heads[c], depth[reached[i]] + 1);

@@ -10,8 +10,10 @@ namespace hornbill::analysis {
 namespace {
 
 void require_derived(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> alarms, std::string const& source) {
+  std::vector<bool> derived(clauses.num_tuples());
+  for (Index head : clauses.heads) derived[head] = true;
   for (Index alarm : alarms)
-    if (depths[alarm] == 0 || depths[alarm] == underivable)
+    if (!derived[alarm] || depths[alarm] == underivable)
       throw InputError(source, "", fmt::format("no clause derives the alarm {} from inputs", clauses.tuple_names[alarm]));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -40,7 +41,9 @@ std::vector<bool> read_oracle(RankArguments const& a, io::Model const& model, st
     for (Index v : stored->second) say(v, a.file, "/queries/" + a.oracle);
     return truth;
   }
-  for (auto const& [v, line] : io::read_variables_text(a.oracle, model.graph)) say(v, a.oracle, fmt::format("line {}", line));
+  auto const named = io::read_variables_text(a.oracle, model.graph);
+  if (named.empty()) throw InputError(a.oracle, "", "names no true alarm");
+  for (auto const& [v, line] : named) say(v, a.oracle, fmt::format("line {}", line));
   return truth;
 }
 
@@ -93,44 +96,57 @@ class Ranker {
     auto const place = std::find(alarms_.variables.begin(), alarms_.variables.end(), round.variable);
     if (place == alarms_.variables.end())
       throw InputError(a_.session, "", fmt::format("{} is no alarm that is ranked (query '{}'): the session is of others", graph_.name_of(round.variable), a_.query));
-    alarms_.labels[place - alarms_.variables.begin()] = round.label;
-    if (round.label != Label::unknown && !round.contradicts) inference_->observe(Observation::hard(round.variable, round.label == Label::yes));
+    auto const alarm = static_cast<std::size_t>(place - alarms_.variables.begin());
+    if (alarms_.truth && round.label != Label::unknown && (round.label == Label::yes) != (*alarms_.truth)[alarm])
+      throw InputError(a_.session, "", fmt::format("it says that {} is {}, and the oracle otherwise", graph_.name_of(round.variable), round.label == Label::yes ? "true" : "false"));
+    alarms_.labels[alarm] = round.label;
+    if (!round.contradicts) observe(round);
   }
 
-  /// Marginals with the labels so far, and the ranking by them. Labels that contradict those before are left out.
+  void observe(Round const& round) {
+    if (round.label == Label::unknown) return;
+    inference_->observe(Observation::hard(round.variable, round.label == Label::yes));
+    observed_.push_back(round.variable);
+  }
+
+  /// Marginals with the labels so far, and the ranking by them. The last labels are left out as long as they contradict those before.
   void infer() {
     auto const begin = Clock::now();
     auto options = a_.options;
     options.warm_start = !a_.cold;
-    auto const report = inference_->run(options);
+    auto report = inference_->run(options);
+    while (report.stop == bp::Stop::contradiction) {
+      leave_out_last(report);
+      report = inference_->run(options);
+    }
     now_ = {};
     now_.iterations = report.iterations;
-    if (report.stop == bp::Stop::contradiction) leave_out_last(report);
-    else settle_marginals(report, options);
+    p_true_ = inference_->marginals();
+    if (report.stop != bp::Stop::converged && options.tolerance > 0) now_.unconverged = share_that_moves(options);
     ranked_ = analysis::rank_alarms(graph_, alarms_.variables, alarms_.labels, p_true_);
     if (alarms_.truth) now_.inversions = analysis::count_inversions(ranked_, *alarms_.truth);
     now_.seconds = seconds_since(begin);
   }
 
-  void settle_marginals(bp::Report const& report, bp::Options options) {
-    p_true_ = inference_->marginals();
-    if (report.stop == bp::Stop::converged) return;
+  /// The share of variables whose probability one further iteration changes.
+  double share_that_moves(bp::Options options) {
     options.max_iterations = 1;
-    inference_->run(options);
+    inference_->run(options);  // should it meet a contradiction, so will the next round
     auto const after = inference_->marginals();
     Index moving = 0;
     for (std::size_t v = 0; v < after.size(); ++v) moving += std::abs(after[v] - p_true_[v]) >= options.tolerance;
-    now_.unconverged = static_cast<double>(moving) / static_cast<double>(after.size());
+    return static_cast<double>(moving) / static_cast<double>(after.size());
   }
 
-  /// The marginals before it stay; the next run begins anew.
   void leave_out_last(bp::Report const& report) {
-    if (!labelled_ || p_true_.empty())
-      throw ContradictionError(fmt::format("{}: the evidence contradicts itself at {}, before anything was labelled here. Withdraw or soften an observation near it", a_.file, graph_.name_of(report.contradiction)));
-    Index const v = rounds().back().variable;
-    fmt::print(stderr, "hornbill: round {}: the label of {} contradicts those before it (found at {}); it is left out\n", rounds().size(), graph_.name_of(v), graph_.name_of(report.contradiction));
+    if (observed_.empty())
+      throw ContradictionError(fmt::format("{}: the evidence contradicts itself at {}, before any label. Withdraw or soften an observation near it", a_.file, graph_.name_of(report.contradiction)));
+    Index const v = observed_.back();
+    observed_.pop_back();
+    auto const round = std::find_if(rounds().begin(), rounds().end(), [=](Round const& r) { return r.variable == v; });
+    fmt::print(stderr, "hornbill: round {}: the label of {} contradicts those before it (found at {}); it is left out\n", round - rounds().begin() + 1, graph_.name_of(v), graph_.name_of(report.contradiction));
     inference_->release(v);
-    session_.mark_contradiction();
+    session_.mark_contradiction(v);
   }
 
   /// False if the user stops.
@@ -142,8 +158,7 @@ class Ranker {
     if (!a_.lists.empty()) write_ranked_list(fmt::format("{}{}.out", a_.lists, rounds().size()), ranked_, alarms_, graph_);
     session_.append(now_);
     alarms_.labels[next.alarm] = now_.label;
-    labelled_ = now_.label != Label::unknown;
-    if (labelled_) inference_->observe(Observation::hard(now_.variable, now_.label == Label::yes));
+    observe(now_);
     write_table();
     if (!a_.json && !a_.ask) print_round(now_, rounds().size(), graph_);
     return true;
@@ -174,12 +189,14 @@ class Ranker {
   std::vector<double> p_true_;
   std::vector<analysis::RankedAlarm> ranked_;
   Round now_;
-  bool labelled_ = false;  ///< by the round before
+  std::vector<Index> observed_;  ///< labels that are evidence, in their order
 };
 
 void require_usable(RankArguments const& a) {
   if (a.ask == !a.oracle.empty()) throw UsageError("give --oracle FILE, or --ask to be asked; one of the two");
   if (a.ask && a.json) throw UsageError("--json is for --oracle: with --ask the terminal is for questions");
+  auto const same = [](std::string const& x, std::string const& y) { return !x.empty() && !y.empty() && std::filesystem::weakly_canonical(std::filesystem::absolute(x)) == std::filesystem::weakly_canonical(std::filesystem::absolute(y)); };
+  if (same(a.stats, a.session) || same(a.stats, a.file) || same(a.session, a.file)) throw UsageError("MODEL, --session and --stats must be different files");
   if (!a.stats.empty()) io::require_writable(a.stats);
   if (!a.lists.empty()) io::require_writable(a.lists + "init.out");
 }

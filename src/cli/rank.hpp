@@ -26,7 +26,6 @@ struct Alarms {
   std::vector<analysis::Label> labels;
   std::optional<std::vector<bool>> truth;  ///< as the oracle says
 
-  bool is_true(std::size_t alarm) const { return truth ? (*truth)[alarm] : labels[alarm] == analysis::Label::yes; }
   bool found_all() const;
 };
 

@@ -27,9 +27,13 @@ nlohmann::json to_json(Round const& round, HostFactorGraph const& graph) {
   return json;
 }
 
-std::vector<bool> inspected(std::vector<Round> const& rounds) {
+/// Whether each alarm that was looked at is true: as the oracle says, where there is one.
+std::vector<bool> inspected(std::vector<Round> const& rounds, Alarms const& alarms) {
   std::vector<bool> result;
-  for (auto const& round : rounds) result.push_back(round.label == Label::yes);
+  for (auto const& round : rounds) {
+    auto const place = std::find(alarms.variables.begin(), alarms.variables.end(), round.variable) - alarms.variables.begin();
+    result.push_back(alarms.truth ? (*alarms.truth)[place] : round.label == Label::yes);
+  }
   return result;
 }
 
@@ -81,14 +85,14 @@ void print_summary(RankArguments const& a, std::vector<Round> const& rounds, Ala
   auto const contradictory = std::count_if(rounds.begin(), rounds.end(), [](Round const& r) { return r.contradicts; });
   double const mean = rounds.empty() ? 0 : seconds / static_cast<double>(rounds.size());
   bool const complete = alarms.found_all();
-  auto const quality = analysis::quality_of(inspected(rounds), static_cast<Index>(alarms.variables.size()));
+  auto const quality = analysis::quality_of(inspected(rounds, alarms), static_cast<Index>(alarms.variables.size()));
   if (a.json) {
     nlohmann::json json{{"file", a.file}, {"schedule", a.schedule}, {"backend", a.backend}, {"device", backend::describe(a.backend)}, {"precision", a.precision}, {"alarms", alarms.variables.size()},
                         {"true", count(Label::yes)}, {"false", count(Label::no)}, {"unknown", count(Label::unknown)}, {"rounds", nlohmann::json::array()},
                         {"unconverged_rounds", unconverged}, {"contradictory_labels", contradictory}, {"seconds", seconds}, {"seconds_a_round", mean}, {"setup_seconds", setup_seconds}};
     if (complete) json.update({{"rank_100_percent", quality.rank_of_all}, {"rank_90_percent", quality.rank_of_90_percent}, {"inversions", quality.inversions}, {"auc", quality.area}});
     for (auto const& round : rounds) json["rounds"].push_back(to_json(round, graph));
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
   fmt::print("{}: {} of {} alarms looked at: {} true, {} false", a.file, rounds.size(), alarms.variables.size(), count(Label::yes), count(Label::no));

@@ -1,10 +1,12 @@
 #include "rank_session.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,10 +20,13 @@
 namespace hornbill::cli {
 namespace {
 
-constexpr char const* contradiction_mark = "# contradicts what was said before";
+constexpr std::string_view header = "# session of hornbill rank\n";
+
+/// A name as it comes back from JSON, which holds UTF-8 alone.
+std::string as_stored(std::string const& name) { return nlohmann::json::parse(nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)); }
 
 std::string to_line(Round const& round, HostFactorGraph const& graph) {
-  nlohmann::json const json{{"name", graph.name_of(round.variable)}, {"confidence", round.confidence}, {"inversions", round.inversions}, {"unconverged", round.unconverged},
+  nlohmann::json const json{{"name", as_stored(graph.name_of(round.variable))}, {"confidence", round.confidence}, {"inversions", round.inversions}, {"unconverged", round.unconverged},
                             {"seconds", round.seconds}, {"iterations", round.iterations}};
   using analysis::Label;
   if (round.label == Label::unknown) return fmt::format("# unknown {} {}", round.variable, json.dump());
@@ -44,37 +49,57 @@ Session::~Session() {
 
 void Session::read() {
   std::ifstream in(file_, std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(in), {}};
+  std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) throw InputError(file_, "", "cannot be read");
+  if (!text.starts_with(header) && !header.starts_with(text)) throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
+  std::size_t kept = 0;
   int number = 0;
-  std::size_t at = 0;
-  for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) parse(text.substr(at, end - at), ++number);
-  if (::ftruncate(descriptor_, static_cast<off_t>(at)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw InputError(file_, "", "cannot be written");
+  for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1) parse(text.substr(kept, end - kept), ++number);
+  if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw InputError(file_, "", "cannot be written");
+  if (kept == 0) begin();
+}
+
+void Session::begin() {
+  write(std::string(header.substr(0, header.size() - 1)));
+  auto const folder = std::filesystem::absolute(file_).parent_path();  // so that a new file's name is on the disk, too
+  int const descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 void Session::parse(std::string const& line, int number) {
   auto const fail = [&](std::string const& message) { throw InputError(file_, fmt::format("line {}", number), message); };
-  if (line.empty()) return;
-  if (line == contradiction_mark) {
-    if (rounds_.empty()) fail("there is no label before it");
-    rounds_.back().contradicts = true;
+  if (line.empty() || line + "\n" == header) return;
+  Index variable = -1;
+  if (std::sscanf(line.c_str(), "# contradicts %d", &variable) == 1) {
+    auto const round = std::find_if(rounds_.begin(), rounds_.end(), [=](Round const& r) { return r.variable == variable; });
+    if (round == rounds_.end()) fail(fmt::format("there is no label of variable {} before it", variable));
+    round->contradicts = true;
     return;
   }
-  auto const brace = line.find('{');
-  auto const json = nlohmann::json::parse(brace == std::string::npos ? std::string() : line.substr(brace), nullptr, false);
-  Round round;
   char word[16] = {};
-  bool const is_unknown = std::sscanf(line.c_str(), "# unknown %d", &round.variable) == 1;
-  bool const is_label = !is_unknown && std::sscanf(line.c_str(), "%d %15s", &round.variable, word) == 2 && (!std::strcmp(word, "true") || !std::strcmp(word, "false"));
-  if (json.is_discarded() || (!is_unknown && !is_label)) fail("is no line of a session of `hornbill rank`");
+  bool const is_unknown = std::sscanf(line.c_str(), "# unknown %d", &variable) == 1;
+  bool const is_label = !is_unknown && std::sscanf(line.c_str(), "%d %15s", &variable, word) == 2 && (!std::strcmp(word, "true") || !std::strcmp(word, "false"));
+  if (!is_unknown && !is_label) fail("is no line of a session of `hornbill rank`");
+  Round round;
+  round.variable = variable;
   round.label = is_unknown ? analysis::Label::unknown : word[0] == 't' ? analysis::Label::yes : analysis::Label::no;
-  if (round.variable < 0 || round.variable >= graph_.num_variables || graph_.name_of(round.variable) != json.value("name", ""))
-    fail(fmt::format("variable {} is {} there, which it is not in this model: the session is of another", round.variable, json.value("name", "without a name")));
-  round.confidence = json.value("confidence", 0.0);
-  round.inversions = json.value("inversions", std::int64_t{-1});
-  round.unconverged = json.value("unconverged", 0.0);
-  round.seconds = json.value("seconds", 0.0);
-  round.iterations = json.value("iterations", 0);
+  try {
+    auto const brace = line.find('{');
+    auto const json = nlohmann::json::parse(brace == std::string::npos ? std::string() : line.substr(brace));
+    std::string const name = json.at("name");
+    if (variable < 0 || variable >= graph_.num_variables || as_stored(graph_.name_of(variable)) != name)
+      fail(fmt::format("variable {} is {} there, which it is not in this model: the session is of another", variable, name));
+    round.confidence = json.at("confidence");
+    round.inversions = json.at("inversions");
+    round.unconverged = json.at("unconverged");
+    round.seconds = json.at("seconds");
+    round.iterations = json.at("iterations");
+  } catch (nlohmann::json::exception const&) {
+    fail("is no line of a session of `hornbill rank`");
+  }
+  if (std::any_of(rounds_.begin(), rounds_.end(), [=](Round const& r) { return r.variable == variable; })) fail(fmt::format("{} was labelled before", graph_.name_of(variable)));
   rounds_.push_back(round);
 }
 
@@ -83,9 +108,10 @@ void Session::append(Round const& round) {
   write(to_line(round, graph_));
 }
 
-void Session::mark_contradiction() {
-  rounds_.back().contradicts = true;
-  write(contradiction_mark);
+void Session::mark_contradiction(Index variable) {
+  for (auto& round : rounds_)
+    if (round.variable == variable) round.contradicts = true;
+  write(fmt::format("# contradicts {}", variable));
 }
 
 void Session::write(std::string const& line) {

@@ -23,11 +23,12 @@ struct Round {
 
 /// A file to which each round is appended, and is on the disk before the next begins. With an empty name nothing is kept.
 ///
-/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence. So a session is an evidence file.
+/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence, and `# contradicts` lines name
+/// labels that turned out to contradict others. So a session without contradictions is an evidence file.
 class Session {
  public:
   /// Opens a session, or begins one. A last line that was cut off, since the program was killed while it wrote, is removed.
-  /// \throws InputError if it is of another model, in use, or cannot be read or written
+  /// \throws InputError if it is of another model, in use, another kind of file, or cannot be read or written
   Session(std::string file, HostFactorGraph const& graph);
   ~Session();
   Session(Session const&) = delete;
@@ -35,11 +36,12 @@ class Session {
 
   std::vector<Round> const& rounds() const { return rounds_; }
   void append(Round const& round);
-  /// Marks the last round's label as no evidence.
-  void mark_contradiction();
+  /// Marks the label of a variable as no evidence.
+  void mark_contradiction(Index variable);
 
  private:
   void read();
+  void begin();
   void parse(std::string const& line, int number);
   void write(std::string const& line);
 

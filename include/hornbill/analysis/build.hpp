@@ -21,8 +21,8 @@ struct BuildOptions {
 /// Builds the factor graph of a Bayesian network: for each clause a variable that is true, with the product of its rules' probabilities, where
 /// all of its premises are; for each tuple a variable that is true where one of its clauses is. Bodies and disjunctions of any width.
 ///
-/// Variables and factors are in topological order, a tuple behind the clauses that derive it. The model holds their names (of clauses the
-/// lines of the file), the alarms as the query `alarms`, and the rules of each clause.
+/// Variables and factors are in topological order, a tuple behind the clauses that derive it. The model holds their names (of clauses their
+/// lines, without inputs that are certain), the alarms as the query `alarms`, and the rules of each clause.
 /// \param probabilities  of rules; those that no clause is of are ignored
 /// \param source, source_of_probabilities  how messages begin, e.g. the names of the files
 /// \throws InputError naming the tuples of a cycle, or a rule without a probability

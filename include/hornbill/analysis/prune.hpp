@@ -14,7 +14,7 @@ namespace hornbill::analysis {
 /// Of a tuple that does not follow from inputs.
 inline constexpr Index underivable = std::numeric_limits<Index>::max();
 
-/// Depth of each tuple's shortest derivation: 0 for inputs, else 1 + the least, over its clauses, of the largest depth in the body.
+/// Depth of each tuple's shortest derivation: 0 for inputs and for facts (heads of clauses without premises), else 1 + the least, over its clauses, of the largest depth in the body.
 /// In time and memory proportional to the clauses.   \shape [T]   \source design.md section 6, step 1
 std::vector<Index> derivation_depths(ClauseSet const& clauses);
 
@@ -22,7 +22,8 @@ std::vector<Index> derivation_depths(ClauseSet const& clauses);
 std::vector<Index> forward_clauses(ClauseSet const& clauses, std::span<Index const> depths);
 
 /// Adds to an acyclic set further derivable clauses, in order of their depth, as long as there is no cycle; no other can be added after that.
-/// \param kept  clauses without a cycle   \return a larger set, ascending
+/// \param kept  forward_clauses()   \return a larger set, ascending
+/// \cost linear where clauses against the order are few or reach little; quadratic at worst
 /// \source Pearce and Kelly 2006: an order of the tuples is kept up to date, and only what lies between a clause's head and its premises is searched
 std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> kept);
 
