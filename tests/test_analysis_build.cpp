@@ -9,8 +9,8 @@
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/analysis/simplify.hpp>
 #include <hornbill/error.hpp>
-#include <hornbill/graph/horn_factor.hpp>
 
+#include "reference/reference.hpp"
 #include "support/cells.hpp"
 #include "support/clauses.hpp"
 #include "support/solver.hpp"
@@ -24,31 +24,6 @@ namespace {
 std::string const extra = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/clauses/";
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 1}, {"input", 0.7}};
-
-double value_of(HostFactorGraph const& graph, Index a, std::vector<bool> const& holds) {
-  auto const variables = graph.variables_of(a);
-  bool const is_and = graph.factor_type[a] == FactorType::conjunction;
-  bool decided = is_and;
-  for (Index v : variables.subspan(1)) decided = is_and ? decided && holds[v] : decided || holds[v];
-  double const p = decided ? graph.p1[a] : graph.p2[a];
-  return holds[variables[0]] ? p : 1 - p;
-}
-
-/// P(v = 1) of every variable, from all assignments.
-std::vector<double> exact_marginals(HostFactorGraph const& graph) {
-  std::vector<double> sums(graph.num_variables);
-  double total = 0;
-  std::vector<bool> holds(graph.num_variables);
-  for (std::size_t assignment = 0; assignment < std::size_t{1} << graph.num_variables; ++assignment) {
-    double p = 1;
-    for (Index v = 0; v < graph.num_variables; ++v) holds[v] = assignment >> v & 1;
-    for (Index a = 0; a < graph.num_factors() && p > 0; ++a) p *= value_of(graph, a, holds);
-    total += p;
-    for (Index v = 0; v < graph.num_variables; ++v) sums[v] += holds[v] ? p : 0;
-  }
-  for (double& sum : sums) sum /= total;
-  return sums;
-}
 
 Index variable_named(io::Model const& model, std::string const& name) {
   auto const& names = model.graph.variable_names;  // a clause without premises may be called as its head; the tuple is behind it
@@ -128,11 +103,11 @@ TEST_CASE("clauses: a model has the probabilities of its clauses") {
     auto const joint = test::joint_probabilities(set, probabilities);
     auto const model = analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt");
     validate(model.graph);
-    auto const marginals = exact_marginals(model.graph);
+    auto const marginals = reference::enumerate_marginals(model.graph, {});
     for (Index t = 0; t < set.num_tuples(); ++t) {
       if (std::ranges::count(set.heads, t) == 0) continue;
       auto const& name = set.tuple_names[t];
-      CHECK(marginals[variable_named(model, name)] == doctest::Approx(joint.at({name, name})));
+      CHECK(static_cast<double>(marginals[variable_named(model, name)][1]) == doctest::Approx(joint.at({name, name})));
     }
   }
 }
@@ -153,7 +128,7 @@ TEST_CASE("clauses: what a model holds") {
   auto const uncertain = analysis::build_model(set, probabilities, tuples_named(set, {"alarm"}), {.rule_of_inputs = "input"}, "c.txt", "p.txt");
   auto const& names = uncertain.graph.variable_names;
   CHECK(names == std::vector<std::string>{"input: in", "in", "input: on", "on", "R0: NOT in, NOT on, a", "R1: NOT in, a", "a", "R1 + R0: NOT a, alarm", "alarm"});
-  CHECK(exact_marginals(uncertain.graph)[1] == doctest::Approx(0.7));
+  CHECK(static_cast<double>(reference::enumerate_marginals(uncertain.graph, {})[1][1]) == doctest::Approx(0.7));
   CHECK(uncertain.queries.at("alarms") == std::vector<Index>{8});
   CHECK_THROWS_WITH_AS(analysis::build_model(set, {{"R0", 0.5}}, {}, {}, "c.txt", "p.txt"), doctest::Contains("p.txt: has no probability for the rule R1"), InputError);
   CHECK_THROWS_WITH_AS(analysis::build_model(set, {{"R0", 0.5}, {"R1", 0.5}}, {}, {.rule_of_inputs = "input"}, "c.txt", "p.txt"), doctest::Contains("the rule input"), InputError);

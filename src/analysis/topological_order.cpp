@@ -1,5 +1,6 @@
 // An order of tuples from premises to heads, or a cycle where there is none.
 #include <algorithm>
+#include <functional>
 #include <queue>
 
 #include <fmt/format.h>

@@ -55,6 +55,7 @@ void prune(Work& work, ClausesArguments const& a) {
 }
 
 void compress(Work& work, ClausesArguments const& a) {
+  if (a.uncompressed) return;
   auto compressed = analysis::compress(work.clauses, work.alarms, a.in);
   work.report["compressed"] = {{"folded", compressed.removed}, {"clauses", compressed.clauses.num_clauses()}, {"tuples", compressed.clauses.num_tuples()}};
   work.text += fmt::format("  compressed  {} clauses are left: {} tuples were folded away\n", compressed.clauses.num_clauses(), compressed.removed);
@@ -67,7 +68,7 @@ void finish(Work const& work, ClausesArguments const& a) {
   else fmt::print("{}\n{}", a.out, work.text);
 }
 
-void write_clauses(Work const& work, ClausesArguments const& a) {
+void write_clauses(Work& work, ClausesArguments const& a) {
   analysis::write_clauses(work.clauses, a.out);
   finish(work, a);
 }
@@ -80,6 +81,15 @@ void write_model(Work& work, ClausesArguments const& a) {
                           {"alarms", work.alarms.size()}, {"rules", model.rules.names.size()}};
   work.text += fmt::format("  built       {} variables, {} factors, {} edges, {} alarms\n", model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges(), work.alarms.size());
   finish(work, a);
+}
+
+/// What a subcommand does: reads clauses, then takes these steps.
+template <class... Steps>
+auto after_reading(std::shared_ptr<ClausesArguments> const& a, Steps... steps) {
+  return [a, steps...] {
+    auto work = read(*a);
+    (steps(work, *a), ...);
+  };
 }
 
 /// A step's subcommand with the options that all have.
@@ -117,41 +127,25 @@ void add_clauses(CLI::App& app, int&) {
   all->add_flag("--uncompressed", a->uncompressed, "Keep every tuple: do not compress");
   add_build_options(*all, a);
   all->footer("Example: hornbill clauses model named_cons_all.txt --alarms base_queries.txt --rules rule-prob.txt -o model.h5\n         hornbill lbp model.h5 --top alarms");
-  all->callback([a] {
-    auto work = read(*a);
-    prune(work, *a);
-    if (!a->uncompressed) compress(work, *a);
-    write_model(work, *a);
-  });
+  all->callback(after_reading(a, prune, compress, write_model));
 
   auto* pruning = add_step(*command, "prune", "Keep clauses without cycles that lead to alarms", a, clause_file);
   add_augment(*pruning, a);
   pruning->footer(
-      "A tuple's depth is that of its shortest derivation: 0 for inputs, which no clause derives. Kept are clauses whose\n"
+      "A tuple's depth is that of its shortest derivation: 0 for inputs, which no clause derives, and facts. Kept are clauses whose\n"
       "premises are all less deep than their conclusion, and from which an alarm can be reached.");
-  pruning->callback([a] {
-    auto work = read(*a);
-    prune(work, *a);
-    write_clauses(work, *a);
-  });
+  pruning->callback(after_reading(a, prune, write_clauses));
 
   auto* compressing = add_step(*command, "compress", "Fold chains of clauses into one", a, clause_file);
   compressing->footer(
       "A tuple that one clause derives, one clause uses, and that is no alarm, is folded away: the two become one clause of\n"
       "both rules, `R1 + R2: ...`, whose probabilities multiply.");
-  compressing->callback([a] {
-    auto work = read(*a);
-    compress(work, *a);
-    write_clauses(work, *a);
-  });
+  compressing->callback(after_reading(a, compress, write_clauses));
 
   auto* building = add_step(*command, "build", "Make a factor graph of clauses without cycles", a, model_file);
   add_build_options(*building, a);
   building->footer("Each clause and each tuple that is derived becomes a variable: true where all premises are and the clause's rules hold;\ntrue where one of its clauses is. The alarms become the query `alarms`.");
-  building->callback([a] {
-    auto work = read(*a);
-    write_model(work, *a);
-  });
+  building->callback(after_reading(a, write_model));
 }
 
 }  // namespace hornbill::cli

@@ -1,7 +1,6 @@
 // hornbill rank: the alarm to look at next, again and again.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -132,10 +131,7 @@ class Ranker {
   double share_that_moves(bp::Options options) {
     options.max_iterations = 1;
     inference_->run(options);  // should it meet a contradiction, so will the next round
-    auto const after = inference_->marginals();
-    Index moving = 0;
-    for (std::size_t v = 0; v < after.size(); ++v) moving += std::abs(after[v] - p_true_[v]) >= options.tolerance;
-    return static_cast<double>(moving) / static_cast<double>(after.size());
+    return share_that_moved(p_true_, inference_->marginals(), options.tolerance);
   }
 
   void leave_out_last(bp::Report const& report) {

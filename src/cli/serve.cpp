@@ -1,7 +1,6 @@
 // hornbill serve: what BINGO's drivers speak over pipes.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <deque>
@@ -57,6 +56,7 @@ class Believer {
   double run(BpCommand const& command) {
     options_.tolerance = command.tolerance;
     history_.clear();
+    messages_.clear();
     std::vector<double> before;
     bool cold = true;
     for (int done = 0;;) {
@@ -80,7 +80,7 @@ class Believer {
     require_run();
     return beliefs_[variable];
   }
-  double factor_belief(Index factor, std::uint64_t state) const {
+  double factor_belief(Index factor, std::uint64_t state) {
     require_run();
     // States are numbered as libDAI numbers them: the variable of the smallest id changes fastest.
     auto const variables = model_.graph.variables_of(factor);
@@ -90,7 +90,8 @@ class Believer {
     std::sort(by_id.begin(), by_id.end(), [&](std::size_t x, std::size_t y) { return variables[x] < variables[y]; });
     std::vector<bool> values(variables.size());
     for (std::size_t i = 0; i < by_id.size() && i < 64; ++i) values[by_id[i]] = state >> i & 1;
-    return bp::factor_belief(model_.graph, factor, values, inference_->variable_messages());
+    if (messages_.empty()) messages_ = inference_->variable_messages();  // a client asks for many factors
+    return bp::factor_belief(model_.graph, factor, values, messages_);
   }
 
  private:
@@ -115,11 +116,6 @@ class Believer {
     recent_.clear();
     return moving;
   }
-  static double share_that_moved(std::vector<double> const& before, std::vector<double> const& after, double tolerance) {
-    std::size_t moved = 0;
-    for (std::size_t v = 0; v < after.size(); ++v) moved += std::abs(after[v] - before[v]) > tolerance;
-    return static_cast<double>(moved) / static_cast<double>(std::max<std::size_t>(1, after.size()));
-  }
   std::vector<double> mean() const {
     std::vector<double> sum(history_.front().size());
     for (auto const& beliefs : history_)
@@ -134,7 +130,7 @@ class Believer {
   bp::Options options_;
   io::Model const& model_;
   std::unique_ptr<bp::Inference> inference_;
-  std::vector<double> beliefs_;
+  std::vector<double> beliefs_, messages_;  ///< of the last run; messages once they are asked for
   std::deque<std::vector<double>> history_;
   std::vector<Index> recent_;  ///< observed since the last run
 };

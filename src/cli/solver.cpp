@@ -1,6 +1,7 @@
 #include "solver.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
@@ -28,7 +29,7 @@ void add_solver_options(CLI::App& command, SolverArguments& a) {
   command.add_option("--iterations", a.options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
   command.add_option("--tolerance", a.options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping; seqmax, residual: nor would by any message that waits); 0 runs all iterations")->check(at_least(0))->capture_default_str();
   command.add_option("--time-limit", a.options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command.add_option("--damping", a.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with --start-from from the first")->check(damping())->capture_default_str();
+  command.add_option("--damping", a.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with lbp --start-from from the first")->check(damping())->capture_default_str();
   command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
   command.add_option("--precision", a.precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   command.add_option("--memory-limit", a.memory_limit, "Bytes of device memory that may be used (default: all that is free)")->check(at_least(1));
@@ -71,6 +72,12 @@ std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Mode
     if (a.precision == "float") return std::make_unique<bp::InferenceOn<Exec, float>>(exec, model.graph, plan);
     return std::make_unique<bp::InferenceOn<Exec, double>>(exec, model.graph, plan);
   });
+}
+
+double share_that_moved(std::vector<double> const& before, std::vector<double> const& after, double tolerance) {
+  std::size_t moved = 0;
+  for (std::size_t v = 0; v < after.size(); ++v) moved += std::abs(after[v] - before[v]) > tolerance;
+  return static_cast<double>(moved) / static_cast<double>(std::max<std::size_t>(1, after.size()));
 }
 
 std::string what_may_help(SolverArguments const& a, bp::Stop stop) {

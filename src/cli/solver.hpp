@@ -42,6 +42,9 @@ void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::
 /// Inference on --backend with --precision.   \throws CapacityError as require_memory() does
 std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options);
 
+/// The share of variables whose probability differs by more than the tolerance between two iterations.
+double share_that_moved(std::vector<double> const& before, std::vector<double> const& after, double tolerance);
+
 /// What may make a run converge that did not, in words.
 std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 

@@ -31,10 +31,11 @@ struct ClauseSet {
   std::span<Index const> rules_of(Index clause) const {
     return std::span(rules).subspan(rule_offsets[clause], rule_offsets[clause + 1] - rule_offsets[clause]);
   }
+  /// Appends a clause; no premise may be there twice.
   void add(Index head, std::span<Index const> body, std::span<Index const> of_rules);
 };
 
-/// Of several rules' clauses, those listed, over the tuples that they use. Tuples keep their order.
+/// The listed clauses, over the tuples that they use. Tuples keep their order.
 struct Selection {
   ClauseSet clauses;
   std::vector<Index> tuple_of;  ///< by tuple of the set they were selected from; -1 where no clause uses it
