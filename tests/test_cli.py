@@ -32,7 +32,7 @@ class CommandLine(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_help_teaches(self):
-        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "serve"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "learn", "serve"):
             self.assertIn("Usage", run(command, "--help")[0])
         for step in ("model", "prune", "compress", "build"):
             self.assertIn("Usage", run("clauses", step, "--help")[0])
@@ -418,6 +418,37 @@ R1: NOT path(b), path(nowhere)
             return process.stdout.readline().rstrip("\n")
 
         return send, process
+
+    def test_learn(self):
+        facts = "".join(f"R: NOT in, alarm({i})\n" for i in range(8))
+        self.write("clauses.txt", facts + "Certain: NOT in, always\n")
+        self.write("alarms.txt", "".join(f"alarm({i})\n" for i in range(8)) + "always\n")
+        self.write("rules.txt", "R: 0.9\nCertain: 1\n")
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "rules.txt", "-o", "m.h5")
+        self.write("labels.txt", "".join(f"alarm({i}) {'true' if i < 2 else 'false'}\n" for i in range(8)))
+        out = json.loads(run("learn", "--run", "m.h5", "labels.txt", "--run", "m.h5", "labels.txt", "--prior", 4, "-o", "learned.txt", "--json")[0])
+        learned = {rule["name"]: rule for rule in out["rules"]}
+        self.assertTrue(out["converged"])
+        self.assertAlmostEqual(learned["R"]["probability"], (2 + 2 + 4 * 0.9) / (8 + 8 + 4))
+        self.assertAlmostEqual(learned["R"]["tried"], 16)
+        self.assertEqual(learned["Certain"]["probability"], 1)
+        self.assertLess(out["steps"][0]["log_likelihood"], out["steps"][-1]["log_likelihood"])
+        with open("learned.txt") as text:
+            self.assertIn("R: 0.38\n", [line[:7] + "\n" for line in text])
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "learned.txt", "-o", "better.h5")
+        # From other probabilities, and with rules that stay as they are.
+        out = json.loads(run("learn", "--run", "m.h5", "labels.txt", "--start", self.write("start.txt", "R: 0.5\nCertain: 1\n"), "--fix", "R", "--json")[0])
+        self.assertEqual([rule["probability"] for rule in out["rules"]], [1, 0.5])
+        self.assertIn("R          0.9000    0.3222         8.0\n", run("learn", "--run", "m.h5", "labels.txt")[0])
+        self.assertIn("stopped at the limit", run("learn", "--run", "m.h5", "labels.txt", "--steps", 1, "--change", 0, code=4)[0])
+        # What cannot be learned from.
+        self.write("impossible.txt", "always false\n")
+        self.assertIn("m.h5 with impossible.txt: the labels contradict each other, or what is certain of the model, at ", run("learn", "--run", "m.h5", "impossible.txt", "-o", "none.txt", code=5)[1])
+        self.assertFalse(os.path.exists("none.txt"))
+        self.assertIn("g.h5 with labels10:/rules: says nothing of rules", run("learn", "--run", "g.h5", "labels10", code=3)[1])
+        self.assertIn("start.txt: has no probability for the rule R of m.h5", run("learn", "--run", "m.h5", "labels.txt", "--start", self.write("start.txt", "Certain: 1\n"), code=3)[1])
+        self.assertIn("the rule 'S'", run("learn", "--run", "m.h5", "labels.txt", "--fix", "S", code=3)[1])
+        run("learn", "--run", "m.h5", code=2)
 
     def test_serve_as_a_driver_sees_it(self):
         send, process = self.serve(os.path.join(GOLDEN, "fig2.causal_fg"))

@@ -4,12 +4,14 @@
 
 #include <hornbill/analysis/build.hpp>
 #include <hornbill/analysis/clauses.hpp>
+#include <hornbill/analysis/learn.hpp>
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/analysis/ranking.hpp>
 #include <hornbill/analysis/simplify.hpp>
 #include <hornbill/backend/instantiations.hpp>
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/bp/acceleration.hpp>
+#include <hornbill/bp/expected_counts.hpp>
 #include <hornbill/bp/factor_belief.hpp>
 #include <hornbill/bp/inference.hpp>
 #include <hornbill/bp/run.hpp>

@@ -107,19 +107,19 @@ std::vector<Index> find_query(std::string const& file, io::Model const& model, s
   throw InputError(file, "/queries", fmt::format("there is no query '{}'; there are {}", name, known));
 }
 
-Progress::Progress(int max_iterations) : max_iterations_(max_iterations), shown_(shows_progress()) {}
+Progress::Progress(int most, char const* what) : most_(most), what_(what), shown_(shows_progress()) {}
 
 Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "\r{:60}\r", "");
 }
 
-void Progress::operator()(int iterations, double residual) {
+void Progress::operator()(int done, double change) {
   auto const now = std::chrono::steady_clock::now();
   if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   drawn_ = true;
-  int const width = 24, done = max_iterations_ > 0 ? static_cast<int>(static_cast<double>(width) * iterations / max_iterations_) : 0;
-  fmt::print(stderr, "\r[{:<{}}] {} of {} iterations, residual {:.2e} ", std::string(done, '#'), width, iterations, max_iterations_, residual);
+  int const width = 24, filled = most_ > 0 ? static_cast<int>(static_cast<double>(width) * done / most_) : 0;
+  fmt::print(stderr, "\r[{:<{}}] {} of {} {} {:.2e} ", std::string(filled, '#'), width, done, most_, what_, change);
   std::fflush(stderr);
 }
 

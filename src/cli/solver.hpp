@@ -57,12 +57,14 @@ std::vector<Index> find_query(std::string const& file, io::Model const& model, s
 /// One line that is overwritten, on a terminal only.
 class Progress {
  public:
-  explicit Progress(int max_iterations);
+  /// \param what  is counted, and what is hoped to become small
+  explicit Progress(int most, char const* what = "iterations, residual");
   ~Progress();
-  void operator()(int iterations, double residual);
+  void operator()(int done, double change);
 
  private:
-  int max_iterations_;
+  int most_;
+  char const* what_;
   bool shown_, drawn_ = false;
   std::chrono::steady_clock::time_point last_{};
 };

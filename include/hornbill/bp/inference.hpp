@@ -7,6 +7,13 @@
 
 #include <hornbill/bp/run.hpp>
 
+namespace hornbill::detail {
+
+/// \throws InputError naming a factor whose probability may not replace the one before: see bp::Inference::set_probabilities()
+void require_like_probabilities(std::vector<double> const& before, std::vector<double> const& after);
+
+}  // namespace hornbill::detail
+
 namespace hornbill::bp {
 
 /// A graph, its evidence and the state of its runs. For what asks again and again, such as rankings; bp::run is what it calls.
@@ -19,8 +26,14 @@ class Inference {
   virtual void release(Index variable) = 0;
   /// As bp::run does: from the last run's messages, unless the options say otherwise.
   virtual Report run(Options const& options) = 0;
+  /// Takes p1 and p2 from a graph that is otherwise the same, for the next run, which may start warm.
+  /// \throws InputError where a parameter that was 0 or 1 is not now, or the other way round, or one is below 2^-40 (or above 1 - 2^-40)
+  ///         that was not: what is certain, and the plan, follow from these
+  virtual void set_probabilities(HostFactorGraph const& graph) = 0;
   /// P(variable = 1), from the last run.   \shape [V]
   virtual std::vector<double> marginals() const = 0;
+  /// Factor-to-variable messages as log-odds, from the last run; as bp::factor_messages has them.
+  virtual std::vector<double> factor_messages() const = 0;
   /// Variable-to-factor messages as log-odds, from the last run.   \shape [E]
   virtual std::vector<double> variable_messages() const = 0;
 };
@@ -32,7 +45,16 @@ class InferenceOn final : public Inference {
   using MemorySpace = typename ExecutionSpace::memory_space;
 
   InferenceOn(ExecutionSpace const& exec, HostFactorGraph const& host, HostPlan const& plan)
-      : exec_(exec), graph_(to_device<Value>(exec, host)), evidence_(exec, host, graph_), plan_(make_plan(exec, plan)), state_(make_state(exec, graph_, plan_)) {}
+      : exec_(exec),
+        graph_(to_device<Value>(exec, host)),
+        evidence_(exec, host, graph_),
+        plan_(make_plan(exec, plan)),
+        state_(make_state(exec, graph_, plan_)),
+        parameters_(parameters_of(host)),
+        p1_(host.p1),
+        p2_(host.p2) {
+    graph_.parameters = parameters_;
+  }
 
   void observe(Observation const& observation) override { evidence_.observe(observation); }
   void release(Index variable) override { evidence_.release(variable); }
@@ -40,15 +62,31 @@ class InferenceOn final : public Inference {
     evidence_.commit(exec_);
     return bp::run(exec_, graph_, evidence_, plan_, state_, options);
   }
+  void set_probabilities(HostFactorGraph const& graph) override {
+    detail::require_like_probabilities(p1_, graph.p1);
+    detail::require_like_probabilities(p2_, graph.p2);
+    Kokkos::deep_copy(exec_, parameters_, parameters_of(graph));
+    exec_.fence("hornbill: copy from a temporary");
+    p1_ = graph.p1;
+    p2_ = graph.p2;
+  }
   std::vector<double> marginals() const override { return bp::marginals(exec_, graph_, state_); }
+  std::vector<double> factor_messages() const override { return bp::factor_messages(exec_, graph_, state_); }
   std::vector<double> variable_messages() const override { return bp::variable_messages(exec_, graph_, evidence_, state_); }
 
  private:
+  using Parameters = Kokkos::View<detail::HornParameters<Value>*, MemorySpace>;
+  Parameters parameters_of(HostFactorGraph const& graph) const {
+    return detail::to_view<detail::HornParameters<Value>, MemorySpace>(exec_, "hornbill::inference::parameters", detail::horn_parameters<Value>(graph));
+  }
+
   ExecutionSpace exec_;
   FactorGraph<Value, MemorySpace> graph_;
   Evidence<Value, MemorySpace> evidence_;
   Plan<MemorySpace> plan_;
   State<Value, MemorySpace> state_;
+  Parameters parameters_;         ///< those of graph_, which other graphs cannot share since they change
+  std::vector<double> p1_, p2_;
 };
 
 }  // namespace hornbill::bp
