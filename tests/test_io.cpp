@@ -301,8 +301,8 @@ TEST_CASE("io: text evidence, by number or name, hard or soft") {
     write_text(folder / "e", text);
     check_refused([&] { io::read_evidence_text(folder / "e", graph); }, (folder / "e") + ":" + message);
   };
-  refuse("0 1\n5 1\n", "line 2: entry 0 is evidence on variable 5, which is unknown");
-  refuse("d 1\n", "line 1: 'd' is not a variable's name or number");
+  refuse("0 1\n5 1\n", "line 2: '5' is no variable of the model, neither by name nor by number");
+  refuse("d 1\n", "line 1: 'd' is no variable of the model, neither by name nor by number");
   refuse("0 2\n", "line 1: entry 0 gives variable 0 the value 2");
   refuse("0\n", "line 1: `variable value`");
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -45,12 +46,26 @@ Format const& require_format(std::string const& file) {
   throw InputError(file, "", "has no known ending: .h5, .causal_fg and .fg are known");
 }
 
-/// Of variables of the same name the last: a tuple stands behind the clauses that derive it, and one without premises may be called as it is.
-std::unordered_map<std::string, Index> variables_by_name(HostFactorGraph const& graph) {
-  std::unordered_map<std::string, Index> variable_of_name;
-  for (std::size_t v = 0; v < graph.variable_names.size(); ++v) variable_of_name[graph.variable_names[v]] = static_cast<Index>(v);
-  return variable_of_name;
-}
+/// Variables by name or number.
+class Variables {
+ public:
+  explicit Variables(HostFactorGraph const& graph) : num_variables_(graph.num_variables) {
+    for (std::size_t v = 0; v < graph.variable_names.size(); ++v) of_name_[graph.variable_names[v]] = static_cast<Index>(v);
+  }
+  std::optional<Index> find(std::string const& text) const {
+    if (auto const named = of_name_.find(text); named != of_name_.end()) return named->second;
+    Index v = -1;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+    if (error != std::errc{} || end != text.data() + text.size() || v < 0 || v >= num_variables_) return {};
+    return v;
+  }
+
+ private:
+  Index num_variables_;
+  std::unordered_map<std::string, Index> of_name_;
+};
+
+std::string not_a_variable(std::string const& text) { return fmt::format("'{}' is no variable of the model, neither by name nor by number", text); }
 
 }  // namespace
 
@@ -62,8 +77,10 @@ void validate_name(std::string const& name, std::string const& what) {
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 
+std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text) { return Variables(graph).find(text); }
+
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph) {
-  auto const variable_of_name = variables_by_name(graph);
+  Variables const known(graph);
   std::vector<std::pair<Index, int>> variables;
   std::istringstream lines(read_text(file));
   int number = 0;
@@ -72,17 +89,15 @@ std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, 
     auto const first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
     auto const name = line.substr(first, last + 1 - first);
-    Index v = -1;
-    if (auto const named = variable_of_name.find(name); named != variable_of_name.end()) v = named->second;
-    else if (std::from_chars(name.data(), name.data() + name.size(), v).ptr != name.data() + name.size() || v < 0 || v >= graph.num_variables)
-      throw InputError(file, fmt::format("line {}", number), fmt::format("'{}' is no variable of the model, neither by name nor by number", name));
-    variables.emplace_back(v, number);
+    auto const v = known.find(name);
+    if (!v) throw InputError(file, fmt::format("line {}", number), not_a_variable(name));
+    variables.emplace_back(*v, number);
   }
   return variables;
 }
 
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph) {
-  auto const variable_of_name = variables_by_name(graph);
+  Variables const known(graph);
   HostEvidence evidence;
   std::unordered_map<Index, std::pair<Observation, int>> seen;  // and on which line
   std::istringstream lines(read_text(file));
@@ -100,9 +115,9 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
       if (error != std::errc{} || end != text.data() + text.size()) fail(fmt::format("'{}' is not {}", text, what));
       return value;
     };
-    auto const named = variable_of_name.find(word[0]);
-    Index const v = named != variable_of_name.end() ? named->second
-                                                    : number_from(word[0], Index{}, "a variable's name or number");
+    auto const found = known.find(word[0]);
+    if (!found) fail(not_a_variable(word[0]));
+    Index const v = *found;
     Observation observation = Observation::hard(v, 0);
     if (word.size() == 3)
       observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"), number_from(word[2], double{}, "a likelihood"));

@@ -61,6 +61,10 @@ void write_model(Model const& model, std::string const& file);
 /// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
 void validate_name(std::string const& name, std::string const& what);
 
+/// The variable of a name, or of a number. Of several of one name the last: a tuple stands behind the clauses that derive it, and one without
+/// premises may be called as it is.
+std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text);
+
 /// Reads variables by number or by name, one a line; blank lines, and those that begin with `#`, are skipped.   \throws InputError naming the line
 /// \return each with its line
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph);
