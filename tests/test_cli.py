@@ -32,7 +32,7 @@ class CommandLine(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_help_teaches(self):
-        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "learn", "serve"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "explain", "learn", "serve"):
             self.assertIn("Usage", run(command, "--help")[0])
         for step in ("model", "prune", "compress", "build"):
             self.assertIn("Usage", run("clauses", step, "--help")[0])
@@ -418,6 +418,44 @@ R1: NOT path(b), path(nowhere)
             return process.stdout.readline().rstrip("\n")
 
         return send, process
+
+    def test_explain(self):
+        self.clauses()
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "rules.txt", "-o", "m.h5")
+        plain = json.loads(run("explain", "m.h5", "alarm(c)", "--json")[0])
+        self.assertEqual([step["tuple"] for step in plain["derivation"]["steps"]], ["path(b)", "alarm(c)"])
+        self.assertEqual([step["rules"] for step in plain["derivation"]["steps"]], ["R0", "R2 + R1"])
+        self.assertAlmostEqual(plain["derivation"]["probability"], 0.9 * 0.8 * 0.7)
+        self.assertAlmostEqual(plain["p_true"], plain["p_without_labels"])
+        self.assertEqual(plain["labels"], [])
+        self.write("labels.txt", "alarm(e) true\npath(b) 0.5 0.5\n")
+        out = json.loads(run("explain", "m.h5", "alarm(c)", "--evidence", "labels.txt", "--dot", "why.dot", "--json")[0])
+        self.assertAlmostEqual(out["p_true"], 0.8 * 0.7)  # path(b) must hold
+        self.assertAlmostEqual(out["p_without_labels"], 0.9 * 0.8 * 0.7)
+        self.assertEqual([(label["name"], label["label"]) for label in out["labels"]], [("alarm(e)", "true")])
+        self.assertAlmostEqual(out["labels"][0]["p_without"], 0.9 * 0.8 * 0.7)
+        with open("why.dot") as text:
+            dot = text.read()
+        self.assertIn('label="alarm(c)\\n0.5600"', dot)
+        self.assertIn('[style=dashed, constraint=false, label="without: 0.5040"]', dot)
+        text = run("explain", "m.h5", "alarm(c)", "--evidence", "labels.txt")[0]
+        self.assertIn("alarm(c): 0.5600, without labels 0.5040\n", text)
+        self.assertIn("2  0.5600  alarm(c)\n             R2 + R1 (0.5600) from 1\n", text)
+        self.assertIn("   0.5040    +0.225  alarm(e) is true\n", text)
+        self.assertNotIn("labels that move", run("explain", "m.h5", "alarm(c)", "--evidence", "labels.txt", "--labels", 0)[0])
+        self.write("denied.txt", "alarm(c) false\n")
+        self.assertIn("no derivation is possible under these labels", run("explain", "m.h5", "alarm(c)", "--evidence", "denied.txt")[0])
+        self.assertIn("none of the 1 labels moves it", run("explain", "m.h5", "alarm(c)", "--evidence", self.write("half.txt", "path(b) 0.5 0.5\n"))[0])
+        # Generated graphs have no rules: clauses go by their names. Several labels are withdrawn at once.
+        text = run("explain", "g.h5", "alarm_" + self.an_alarm(), "--evidence", "labels10")[0]
+        self.assertIn("clause_", text)
+        self.assertIn(", of 10:", text)
+        self.assertIn("'alarm(z)' is no variable of the model", run("explain", "m.h5", "alarm(z)", code=3)[1])
+        self.write("impossible.txt", "alarm(c) true\npath(b) false\n")
+        self.assertIn("contradicts itself at ", run("explain", "m.h5", "alarm(c)", "--evidence", "impossible.txt", "--dot", "no.dot", code=5)[1])
+        self.assertFalse(os.path.exists("no.dot"))
+        self.write("cycle.causal_fg", "2\n\n0\n*\n1\n1\n\n1\n*\n1\n0\n")
+        self.assertIn("depends on a cycle", run("explain", "cycle.causal_fg", "1", code=3)[1])
 
     def test_learn(self):
         facts = "".join(f"R: NOT in, alarm({i})\n" for i in range(8))

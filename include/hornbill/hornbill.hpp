@@ -4,6 +4,7 @@
 
 #include <hornbill/analysis/build.hpp>
 #include <hornbill/analysis/clauses.hpp>
+#include <hornbill/analysis/explain.hpp>
 #include <hornbill/analysis/learn.hpp>
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/analysis/ranking.hpp>
@@ -18,6 +19,7 @@
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/config.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/bayesian_network.hpp>
 #include <hornbill/graph/generate.hpp>
 #include <hornbill/graph/horn_factor.hpp>
 #include <hornbill/graph/sample_world.hpp>

@@ -15,6 +15,7 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_schedule(CLI::App& app, int& exit_code);
 void add_lbp(CLI::App& app, int& exit_code);
 void add_rank(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
 void add_learn(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 

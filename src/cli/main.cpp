@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   cli::add_schedule(app, exit_code);
   cli::add_lbp(app, exit_code);
   cli::add_rank(app, exit_code);
+  cli::add_explain(app, exit_code);
   cli::add_learn(app, exit_code);
   cli::add_serve(app, exit_code);
   try {

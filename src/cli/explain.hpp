@@ -1,0 +1,50 @@
+// hornbill explain: what is found, and how it is shown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hornbill/analysis/explain.hpp>
+
+#include "solver.hpp"
+
+namespace hornbill::cli {
+
+struct ExplainArguments : SolverArguments {
+  std::string alarm, dot;
+  std::vector<std::string> evidence;
+  int most_labels = 10;
+  bool json = false;
+};
+
+/// What one label does to the alarm.
+struct Influence {
+  Observation label;
+  double without = 0;  ///< P(alarm) where it is withdrawn
+};
+
+struct Explanation {
+  Index alarm = 0;
+  std::vector<double> p_true;       ///< of all variables, with the labels
+  double unlabelled = 0;            ///< P(alarm) without any
+  std::vector<double> holds;        ///< of each conjunction, the probability where its body is true
+  std::optional<analysis::Derivation> derivation;
+  HostEvidence labels;
+  std::optional<std::vector<Influence>> influences;  ///< those that moved the alarm most first; where they were asked for
+  int unconverged = 0;                ///< runs that met a limit
+  int runs = 0;
+};
+
+/// Labels that move the alarm by less are not shown: runs stop that far from each other.   \units log-odds
+inline constexpr double least_move = 1e-3;
+
+/// Log-odds by which a label moves the alarm; infinite where either side is certain.
+double moved_by(Explanation const& explanation, Influence const& influence);
+
+void print_explanation(Explanation const& explanation, io::Model const& model);
+void print_explanation_json(Explanation const& explanation, io::Model const& model);
+/// A file for Graphviz.   \throws InputError
+void write_graphviz(Explanation const& explanation, io::Model const& model, std::string const& file);
+
+}  // namespace hornbill::cli

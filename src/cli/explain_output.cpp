@@ -1,0 +1,136 @@
+// hornbill explain: as text, JSON and Graphviz.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/io/atomic_file.hpp>
+
+#include "explain.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+/// The rules of a clause: as the model has them, or else the clause's own name.
+std::string rules_of(io::Model const& model, Index clause) {
+  if (model.rules.empty()) return model.graph.name_of(model.graph.variables_of(clause)[0]);
+  std::string names;
+  for (Index r : model.rules.of(clause)) names += (names.empty() ? "" : " + ") + model.rules.names[r];
+  return names;
+}
+
+std::string say(Observation const& label) {
+  if (label.is_hard()) return label.value == 1 ? "true" : "false";
+  return fmt::format("likelihoods {:.4g}, {:.4g}", label.likelihood[0], label.likelihood[1]);
+}
+
+std::optional<Observation> label_of(Explanation const& e, Index variable) {
+  auto const found = std::find_if(e.labels.begin(), e.labels.end(), [=](Observation const& o) { return o.variable == variable; });
+  return found == e.labels.end() ? std::nullopt : std::optional(*found);
+}
+
+void print_derivation(Explanation const& e, io::Model const& model) {
+  if (!e.derivation) {
+    fmt::print("no derivation is possible{}\n", e.labels.empty() ? "" : " under these labels");
+    return;
+  }
+  auto const& steps = e.derivation->steps;
+  fmt::print("most probable derivation, all of its clauses with probability {:.4f}:\n", e.derivation->probability);
+  std::map<Index, std::size_t> number;
+  int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    auto const& step = steps[i];
+    number[step.tuple] = i + 1;
+    std::string from;
+    for (Index premise : step.premises) from += fmt::format("{}{}", from.empty() ? " from " : ", ", number.at(premise));
+    auto const label = label_of(e, step.tuple);
+    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true[step.tuple], model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "",
+               width, rules_of(model, step.clause), e.holds[step.clause], from);
+  }
+}
+
+void print_labels(Explanation const& e, io::Model const& model) {
+  if (!e.influences) return;
+  if (e.influences->empty()) {
+    fmt::print("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), least_move);
+    return;
+  }
+  fmt::print("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());
+  for (auto const& influence : *e.influences) fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", influence.without, moved_by(e, influence), model.graph.name_of(influence.label.variable), say(influence.label));
+}
+
+/// In quotes, for Graphviz.
+std::string quoted(std::string const& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') result += "\\n";
+    else result += c;
+  }
+  return result + "\"";
+}
+
+char const* colour_of(std::optional<Observation> const& label) {
+  if (!label) return "white";
+  if (!label->is_hard()) return "lightgoldenrod";
+  return label->value == 1 ? "palegreen" : "lightpink";
+}
+
+}  // namespace
+
+void print_explanation(Explanation const& e, io::Model const& model) {
+  fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true[e.alarm]);
+  if (!e.labels.empty()) fmt::print(", without labels {:.4f}", e.unlabelled);
+  fmt::print("\n");
+  print_derivation(e, model);
+  print_labels(e, model);
+}
+
+void print_explanation_json(Explanation const& e, io::Model const& model) {
+  auto const& graph = model.graph;
+  nlohmann::json json{{"alarm", graph.name_of(e.alarm)}, {"variable", e.alarm}, {"p_true", e.p_true[e.alarm]}, {"p_without_labels", e.unlabelled}, {"derivation", nullptr}, {"labels", nlohmann::json::array()}, {"unconverged", e.unconverged}};
+  if (e.derivation) {
+    auto steps = nlohmann::json::array();
+    for (auto const& step : e.derivation->steps) {
+      auto premises = nlohmann::json::array();
+      for (Index premise : step.premises) premises.push_back(graph.name_of(premise));
+      steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true[step.tuple]}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
+    }
+    json["derivation"] = {{"probability", e.derivation->probability}, {"steps", steps}};
+  }
+  for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
+    nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", influence.without}};
+    label["log_odds"] = std::isfinite(moved_by(e, influence)) ? nlohmann::json(moved_by(e, influence)) : nlohmann::json();
+    json["labels"].push_back(label);
+  }
+  fmt::print("{}\n", json.dump());
+}
+
+void write_graphviz(Explanation const& e, io::Model const& model, std::string const& file) {
+  auto const& graph = model.graph;
+  std::string text = "digraph explanation {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", style=filled, fillcolor=white];\n  edge [fontname=\"sans-serif\"];\n";
+  auto const add_tuple = [&](Index v, char const* shape) {
+    text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)), quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true[v])));
+  };
+  std::map<Index, bool> drawn;
+  if (e.derivation)
+    for (auto const& step : e.derivation->steps) {
+      add_tuple(step.tuple, "ellipse");
+      drawn[step.tuple] = true;
+      text += fmt::format("  f{} [shape=box, label={}];\n", step.clause, quoted(fmt::format("{}\n{:.4f}", rules_of(model, step.clause), e.holds[step.clause])));
+      for (Index premise : step.premises) text += fmt::format("  v{} -> f{};\n", premise, step.clause);
+      text += fmt::format("  f{} -> v{};\n", step.clause, step.tuple);
+    }
+  if (!drawn[e.alarm]) add_tuple(e.alarm, "ellipse");
+  drawn[e.alarm] = true;
+  for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
+    Index const v = influence.label.variable;
+    if (v == e.alarm) continue;
+    if (!std::exchange(drawn[v], true)) add_tuple(v, "note");
+    text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm, quoted(fmt::format("without: {:.4f}", influence.without)));
+  }
+  io::write_text_atomically(file, text + "}\n");
+}
+
+}  // namespace hornbill::cli
