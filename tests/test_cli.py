@@ -330,6 +330,14 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual(json.loads(run("rank", "g.h5", "--oracle", "oracle.txt", "--cold", "--rounds", 2, "--json")[0])["rounds"][0]["iterations"],
                          json.loads(run("lbp", "g.h5", "--json")[0])["iterations"])
 
+    def test_curve_of_a_ranking(self):
+        sys.path.insert(0, os.path.join(SOURCE, "perf"))
+        import plot_ranking
+        ranking = json.loads(run("rank", "g.h5", "--oracle", "true_alarms", "--json")[0])
+        points = plot_ranking.roc(ranking)
+        self.assertEqual(points[-2:], [(points[-2][0], 1), (1, 1)])
+        self.assertAlmostEqual(plot_ranking.area(points), ranking["auc"])
+
     def test_rank_by_a_sampled_truth(self):
         out = json.loads(run("generate", "--oracle", "g.h5", "--probability", 0.995, "--seed", 3, "sampled.txt", "--json")[0])
         self.assertEqual(out["alarms"], 30)

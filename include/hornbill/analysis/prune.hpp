@@ -21,10 +21,12 @@ std::vector<Index> derivation_depths(ClauseSet const& clauses);
 /// Clauses whose premises are all less deep than their head: they have no cycle, and derive what all clauses do.   \shape [at most C], ascending
 std::vector<Index> forward_clauses(ClauseSet const& clauses, std::span<Index const> depths);
 
-/// Adds to an acyclic set further derivable clauses, in order of their depth, as long as there is no cycle; no other can be added after that.
+/// Adds to an acyclic set further derivable clauses as long as there is no cycle; no other can be added after that. First come those that fit an
+/// order of the tuples in which few clauses do not, then the others in order of their depth.
 /// \param kept  forward_clauses()   \return a larger set, ascending
 /// \cost linear where clauses against the order are few or reach little; quadratic at worst
-/// \source Pearce and Kelly 2006: an order of the tuples is kept up to date, and only what lies between a clause's head and its premises is searched
+/// \source Pearce and Kelly: A dynamic topological sort algorithm for directed acyclic graphs, 2006: an order of the tuples is kept up to date, and
+///         only what lies between a clause's head and its premises is searched; here from both, until either search is exhausted
 std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> kept);
 
 /// Those of a list of clauses from which some alarm can be reached.
