@@ -1,33 +1,53 @@
 #!/usr/bin/env python3
-"""Whole ranking loops, to the last true alarm, on the generated graphs with their sampled truths.
+"""Whole ranking loops, to the last true alarm, on the generated graphs with their sampled truths; and on real clauses, with truths sampled here.
 
     perf/ranking.py build/openmp/hornbill --graphs weblech,hedc > perf/results/NAME.jsonl
+    perf/ranking.py build/openmp/hornbill --graphs "" --folder FOLDER > perf/results/NAME.jsonl       (NAME.named_cons_all.txt and what belongs to it)
     perf/ranking.py --table perf/results/NAME.jsonl ...
 
 The table has the time of a round that the FastLBP paper gives (an RTX 2080 Ti; 200 iterations of PARALL, and SEQFIX to convergence or 1,000
 iterations), on other graphs of the same sizes.
 """
 import argparse
+import glob
 import json
 import os
 import subprocess
 import tempfile
+import time
 
 GRAPHS = "weblech,hedc,luindex,jspider,avrora,xalan,sunflow,ftp"
 FASTLBP = {"weblech": (0.07, 0.70), "luindex": (0.41, 4.79), "jspider": (0.57, 21.72), "avrora": (0.90, 13.67), "xalan": (1.36, 22.23), "sunflow": (3.17, 33.76), "ftp": (3.31, 32.95)}
 
 
-def measure(arguments):
-    with tempfile.TemporaryDirectory() as folder:
-        for graph in arguments.graphs.split(","):
-            file = os.path.join(folder, graph + ".h5")
-            made = json.loads(subprocess.run([arguments.program, "generate", "--like", graph, file, "--json"], capture_output=True, text=True, check=True).stdout)
-            command = [arguments.program, "rank", file, "--oracle", "true_alarms", "--json", *(["--backend", arguments.backend] if arguments.backend else []), *arguments.options.split()]
-            ranked = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-            rounds = ranked.pop("rounds")
-            ranked.update({"case": "ranking", "graph": graph, "edges": made["edges"], "looked_at": len(rounds), "options": arguments.options, "commit": arguments.commit,
-                           "slowest_round_seconds": max(one["seconds"] for one in rounds), "file": None})
-            print(json.dumps(ranked), flush=True)
+def ask(*command):
+    """What a command prints as JSON."""
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def measure(arguments, graph, file, oracle, more):
+    backend = ["--backend", arguments.backend] if arguments.backend else []
+    ranked = ask(arguments.program, "rank", file, "--oracle", oracle, "--json", *backend, *arguments.options.split())
+    rounds = ranked.pop("rounds")
+    ranked.update({"case": "ranking", "graph": graph, "looked_at": len(rounds), "options": arguments.options, "commit": arguments.commit,
+                   "slowest_round_seconds": max(one["seconds"] for one in rounds), "file": None, **more})
+    print(json.dumps(ranked), flush=True)
+
+
+def measure_generated(arguments, graph, folder):
+    file = os.path.join(folder, graph + ".h5")
+    made = ask(arguments.program, "generate", "--like", graph, file, "--json")
+    measure(arguments, graph, file, "true_alarms", {"edges": made["edges"]})
+
+
+def measure_clauses(arguments, clauses, folder):
+    """From the clauses as text. The truth is one in which a rule holds less often than the model says, so that most alarms are false."""
+    name, model, truth = clauses.removesuffix(".named_cons_all.txt"), os.path.join(folder, "model.h5"), os.path.join(folder, "truth.txt")
+    begin = time.perf_counter()
+    made = ask(arguments.program, "clauses", "model", clauses, "--alarms", name + ".base_queries.txt", "--rules", name + ".rule-prob.txt", "-o", model, "--json")
+    seconds = time.perf_counter() - begin
+    ask(arguments.program, "generate", "--oracle", model, "--probability", str(arguments.probability), "--seed", str(arguments.seed), truth, "--json")
+    measure(arguments, os.path.basename(name), model, truth, {"edges": made["model"]["edges"], "clauses": made["pruned"]["clauses_before"], "clauses_seconds": seconds, "truth_probability": arguments.probability, "truth_seed": arguments.seed})
 
 
 def table(files):
@@ -45,6 +65,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="hornbill")
     parser.add_argument("--graphs", default=GRAPHS)
+    parser.add_argument("--folder", help="of clauses to rank too: every *.named_cons_all.txt in it")
+    parser.add_argument("--probability", type=float, default=0.2, help="of rules, where the truth of clauses is sampled")
+    parser.add_argument("--seed", type=int, default=1, help="of that truth")
     parser.add_argument("--backend")
     parser.add_argument("--options", default="", help="further options of `hornbill rank`, in one word")
     parser.add_argument("--commit", default="unknown")
@@ -54,7 +77,11 @@ def main():
         return table(arguments.table)
     if not arguments.program:
         parser.error("the program is needed")
-    measure(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        for graph in filter(None, arguments.graphs.split(",")):
+            measure_generated(arguments, graph, folder)
+        for clauses in sorted(glob.glob(os.path.join(arguments.folder, "*.named_cons_all.txt"))) if arguments.folder else []:
+            measure_clauses(arguments, clauses, folder)
 
 
 if __name__ == "__main__":
