@@ -154,7 +154,6 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option("--evidence", a->evidence, "The labels: an evidence set of MODEL, or a text file, such as the session of `hornbill rank`; may be given several times")->allow_extra_args(false)->option_text("SET");
   command->add_option("--labels", a->most_labels, "Show so many labels. Each of the labels costs a run without it, 64 of them at once; 0: none")->check(at_least(0))->capture_default_str();
   command->add_option("--dot", a->dot, "Write the explanation as a graph for Graphviz: `dot -Tsvg FILE`")->option_text("FILE");
-  a->options.max_iterations = 1000;
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
