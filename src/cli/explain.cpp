@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,12 @@ constexpr std::size_t most_sets = 64;  // at once: enough to hide what one alone
 /// What is observed, once a variable: of several observations the last counts.
 HostEvidence gather_labels(ExplainArguments const& a, io::Model const& model) {
   HostEvidence labels;
+  std::unordered_map<Index, std::size_t> place;
   for (auto const& source : a.evidence)
     for (auto const& o : read_evidence(a.file, model, source)) {
-      std::erase_if(labels, [&](Observation const& before) { return before.variable == o.variable; });
-      labels.push_back(o);
+      auto const [known, is_new] = place.try_emplace(o.variable, labels.size());
+      if (is_new) labels.push_back(o);
+      else labels[known->second] = o;
     }
   return labels;
 }
@@ -68,13 +71,15 @@ std::vector<double> probabilities_on(Exec const& exec, SolverArguments const& a,
   return result;
 }
 
-/// P(alarm) under each of any number of evidence sets, as many at once as there is memory for.
-std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, std::vector<HostEvidence> const& sets, Explanation& e) {
+/// P(alarm) under each of `count` evidence sets, as many at once as there is memory for.
+template <class SetOf>
+std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, std::size_t count, SetOf const& set_of, Explanation& e) {
   std::vector<double> result;
-  std::size_t at_once = std::min(most_sets, sets.size());
+  std::size_t at_once = std::min(most_sets, count);
   std::string const schedule = a.schedule;
-  while (result.size() < sets.size()) {
-    std::vector<HostEvidence> const some(sets.begin() + static_cast<std::ptrdiff_t>(result.size()), sets.begin() + static_cast<std::ptrdiff_t>(std::min(sets.size(), result.size() + at_once)));
+  while (result.size() < count) {
+    std::vector<HostEvidence> some;
+    while (some.size() < at_once && result.size() + some.size() < count) some.push_back(set_of(result.size() + some.size()));
     a.schedule = schedule;
     auto const strategy = choose_strategy(a, model, static_cast<Index>(some.size()));
     try {
@@ -92,20 +97,20 @@ std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, s
   return result;
 }
 
-/// What each label does: every run is without one of them, the last without any.
+/// What each label does: every run is without one of them, the first without any.
 void explain_labels(ExplainArguments& a, io::Model const& model, Explanation& e) {
-  std::vector<HostEvidence> sets;
-  if (a.most_labels > 0)
-    for (std::size_t i = 0; i < e.labels.size(); ++i) {
-      sets.push_back(e.labels);
-      sets.back().erase(sets.back().begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  sets.emplace_back();
-  auto const p = probabilities(a, model, sets, e);
-  e.unlabelled = p.back();
+  auto const all_but = [&](std::size_t left_out) {
+    HostEvidence set;
+    for (std::size_t i = 0; i < e.labels.size(); ++i)
+      if (i != left_out) set.push_back(e.labels[i]);
+    return set;
+  };
+  std::size_t const withdrawn = a.most_labels > 0 ? e.labels.size() : 0;
+  auto const p = probabilities(a, model, 1 + withdrawn, [&](std::size_t s) { return s == 0 ? HostEvidence{} : all_but(s - 1); }, e);
+  e.unlabelled = p.front();
   if (a.most_labels == 0) return;
   std::vector<Influence> influences;
-  for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], p[i]});
+  for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], p[1 + i]});
   std::erase_if(influences, [&](Influence const& i) { return std::abs(moved_by(e, i)) < least_move; });
   std::stable_sort(influences.begin(), influences.end(), [&](Influence const& x, Influence const& y) { return std::abs(moved_by(e, x)) > std::abs(moved_by(e, y)); });
   influences.resize(std::min(influences.size(), static_cast<std::size_t>(a.most_labels)));
