@@ -485,6 +485,8 @@ R1: NOT path(b), path(nowhere)
         # From other probabilities, and with rules that stay as they are.
         out = json.loads(run("learn", "--run", "m.h5", "labels.txt", "--start", self.write("start.txt", "R: 0.5\nCertain: 1\n"), "--fix", "R", "--json")[0])
         self.assertEqual([rule["probability"] for rule in out["rules"]], [1, 0.5])
+        out = json.loads(run("learn", "--run", "m.h5", self.write("true.txt", "alarm(0) true\n"), "--start", self.write("start.txt", "R: 1\nCertain: 0.5\n"), "--json")[0])
+        self.assertEqual(out["rules"][1]["probability"], 1)  # what is certain of the start stays so
         self.assertIn("R          0.9000    0.3222         8.0\n", run("learn", "--run", "m.h5", "labels.txt")[0])
         self.assertIn("stopped at the limit", run("learn", "--run", "m.h5", "labels.txt", "--steps", 1, "--change", 0, code=4)[0])
         # What cannot be learned from.

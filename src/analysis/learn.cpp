@@ -79,13 +79,8 @@ class Learner {
   }
 
   void take_probabilities(LabelledRun& run) {
-    auto const of_rule = probabilities_of(run);
-    auto const& rules = run.model->rules;
-    auto& graph = run.model->graph;
-    for (Index a = 0; a < graph.num_factors(); ++a)
-      if (!rules.of(a).empty()) graph.p1[a] = product_of(rules.of(a), of_rule);
-    run.model->rules.probabilities = of_rule;
-    run.inference->set_probabilities(graph);
+    set_rule_probabilities(*run.model, probabilities_of(run));
+    run.inference->set_probabilities(run.model->graph);
   }
 
   /// Expectation: what every rule did in all runs, given the labels.
@@ -144,6 +139,14 @@ class Learner {
 
 ContradictingLabels::ContradictingLabels(std::string const& run, std::string const& variable)
     : InputError(run, "", fmt::format("the labels contradict each other, or what is certain of the model, at {}", variable)) {}
+
+void set_rule_probabilities(io::Model& model, std::vector<double> const& probabilities) {
+  if (probabilities.size() != model.rules.names.size()) throw ShapeError("probabilities of rules", model.rules.names.size(), probabilities.size());
+  model.rules.probabilities = probabilities;
+  if (model.rules.empty()) return;
+  for (Index a = 0; a < model.graph.num_factors(); ++a)
+    if (auto const rules = model.rules.of(a); !rules.empty()) model.graph.p1[a] = product_of(rules, probabilities);
+}
 
 Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options) { return Learner(runs, options).learn(); }
 

@@ -35,12 +35,15 @@ Models read_models(LearnArguments const& a) {
     if (!models.contains(file)) models.emplace(file, io::read_model(file));
   if (a.start.empty()) return models;
   auto const start = analysis::read_rule_probabilities(a.start);
-  for (auto& [file, model] : models)
-    for (std::size_t r = 0; r < model.rules.names.size(); ++r) {
-      auto const given = start.find(model.rules.names[r]);
-      if (given == start.end()) throw InputError(a.start, "", fmt::format("has no probability for the rule {} of {}", model.rules.names[r], file));
-      model.rules.probabilities[r] = given->second;
+  for (auto& [file, model] : models) {
+    std::vector<double> of_rule;
+    for (auto const& name : model.rules.names) {
+      auto const given = start.find(name);
+      if (given == start.end()) throw InputError(a.start, "", fmt::format("has no probability for the rule {} of {}", name, file));
+      of_rule.push_back(given->second);
     }
+    analysis::set_rule_probabilities(model, of_rule);
+  }
   return models;
 }
 

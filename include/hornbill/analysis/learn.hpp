@@ -14,6 +14,10 @@
 
 namespace hornbill::analysis {
 
+/// Gives a model's rules these probabilities, and each clause their product, but no less than 2^-39 where none of them is 0.   \shape [R]
+/// \throws ShapeError
+void set_rule_probabilities(io::Model& model, std::vector<double> const& probabilities);
+
 /// A model and what was said of its alarms. Several runs may be of one model, and rules are the same where their names are.
 struct LabelledRun {
   std::string name;                           ///< how messages call it, e.g. by its files
@@ -62,7 +66,7 @@ class ContradictingLabels : public InputError {
 ///
 /// A clause that several rules were folded into is as many trials, each of which counts as held as often as the others allow:
 /// held_r = fired + (tried - fired) (p_r - p) / (1 - p), with p the product of all. Rules of probability 0 or 1 stay as they are, and
-/// others within [1e-6, 1 - 1e-6]. A clause's own probability is kept at 2^-39 or more.
+/// others within [1e-6, 1 - 1e-6].
 /// \throws InputError if a model knows nothing of rules, a rule starts with several probabilities, or a fixed rule is unknown
 /// \throws ContradictingLabels
 /// \source Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977
