@@ -162,7 +162,8 @@ void add_explain(CLI::App& app, int& exit_code) {
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "The derivation is that whose clauses' probabilities, given their premises and the labels, have the largest product.\n"
+      "The derivation is that whose clauses' probabilities, given their premises and the labels, have the largest product, each\n"
+      "counted as often as it is used.\n"
       "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 in log-odds\n"
       "are not shown.\n"
       "\n"

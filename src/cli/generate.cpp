@@ -114,7 +114,7 @@ void add_generate(CLI::App& app, int&) {
   command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes(like);
   command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")->excludes(like)->excludes("--variables")->excludes("--edges");
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
-  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999; with --oracle that of the model, of which most alarms may be true)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
+  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999); with --oracle of every clause that is not certain, also of one folded from several (default: as in the model)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables");
