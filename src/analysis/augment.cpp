@@ -16,7 +16,8 @@ namespace {
 /// that close a cycle of the search, and no others.
 std::vector<Index> reverse_postorder(ClauseSet const& clauses, std::span<Index const> depths, Incidence const& users) {
   std::vector<Index> place(clauses.num_tuples());
-  std::vector<bool> seen(clauses.num_tuples());
+  std::vector<bool> seen(clauses.num_tuples()), derivable(clauses.num_clauses());
+  for (Index c = 0; c < clauses.num_clauses(); ++c) derivable[c] = depth_of_body(clauses, depths, c) != underivable;
   std::vector<std::pair<Index, std::size_t>> path;  // a tuple, and how many of its users were followed
   Index last = clauses.num_tuples();
   auto const enter = [&](Index t) {
@@ -35,7 +36,7 @@ std::vector<Index> reverse_postorder(ClauseSet const& clauses, std::span<Index c
         continue;
       }
       Index const c = of_tuple[followed++];
-      if (depth_of_body(clauses, depths, c) != underivable) enter(clauses.heads[c]);
+      if (derivable[c]) enter(clauses.heads[c]);
     }
   }
   return place;
