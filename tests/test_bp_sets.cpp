@@ -107,7 +107,9 @@ TEST_CASE_TEMPLATE("sets: each stops when it has converged, accelerated where it
     CHECK(reports[s].stop == bp::Stop::converged);
     CHECK(reports[s].iterations == report.iterations);
     test::check_identical(bp::marginals(together.exec, together.device, together.state, static_cast<Index>(s)), alone.marginals(), fmt::format("set {}", s));
+    for (Index v : {0, 399}) CHECK(bp::marginals_of_variable(together.exec, together.device, together.state, v)[s] == alone.marginals()[v]);
   }
+  CHECK_THROWS_AS(bp::marginals_of_variable(together.exec, together.device, together.state, 400), InputError);
   CHECK(reports[0].iterations < reports[3].iterations);
   auto const warm = together.run(options);
   for (auto const& report : warm) CHECK(report.iterations <= 20);

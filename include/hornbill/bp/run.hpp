@@ -67,6 +67,12 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                               State<Value, MemorySpace> const& state, Index set = 0);
 
+/// P(variable = 1) of one variable, from the last run; in every evidence set.   \shape [S]   Waits for `exec`.
+/// \throws InputError for a variable that the graph does not have
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> marginals_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                          State<Value, MemorySpace> const& state, Index variable);
+
 /// P(variable = state) of every state of every variable, one variable after another; of one evidence set.
 /// \shape [sum of cardinalities]   Waits for `exec`.   \throws InputError for a set that the state does not have
 template <class ExecutionSpace, class Value, class MemorySpace>

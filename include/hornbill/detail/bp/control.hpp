@@ -55,6 +55,7 @@ struct LocalMarks {
 /// What a recording of iterations depends on, beside the state that it belongs to.
 struct RecordingKey {
   void const* graph = nullptr;
+  void const* parameters = nullptr;  ///< of its Horn factors, in which graphs of the same factors may differ
   void const* evidence = nullptr;
   void const* plan = nullptr;
   int iterations = 0;

@@ -335,7 +335,7 @@ struct Runner {
     if constexpr (backend::TuningOf<ExecutionSpace>::value.record) {
       using Graph = Kokkos::Experimental::Graph<ExecutionSpace>;
       auto& recording = state.recordings[accelerates];
-      RecordingKey const key{f.graph.factor_variables.data(), state.evidence.data(), plan.id.get(), check_every, accelerates ? acceleration : bp::Acceleration{.after = -1}};
+      RecordingKey const key{f.graph.factor_variables.data(), f.graph.parameters.data(), state.evidence.data(), plan.id.get(), check_every, accelerates ? acceleration : bp::Acceleration{.after = -1}};
       if (!recording.graph || !(recording.key == key)) {
         Graph graph = recorded(exec, [&](auto recorder) {
           do run_some(recorder, check_every, [&](int) { iterate(recorder, f, plan, state); });
@@ -480,6 +480,15 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                               State<Value, MemorySpace> const& state, Index set) {
   return detail::entries_of_set(detail::to_vector(exec, state.beliefs), graph.num_variables(), state.sets, set);
+}
+
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> marginals_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                          State<Value, MemorySpace> const& state, Index variable) {
+  if (variable < 0 || variable >= graph.num_variables()) throw InputError("there is no variable " + std::to_string(variable));
+  std::size_t const first = static_cast<std::size_t>(variable) * state.sets;
+  auto const values = detail::to_vector(exec, Kokkos::subview(state.beliefs, std::pair(first, first + state.sets)));
+  return {values.begin(), values.end()};
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
