@@ -67,7 +67,7 @@ def main():
     parser.add_argument("program", nargs="?", help="hornbill")
     parser.add_argument("--graphs", default=GRAPHS)
     parser.add_argument("--folder", help="of clauses to rank too: every *.named_cons_all.txt in it")
-    parser.add_argument("--probability", type=float, default=0.2, help="of clauses as folded, where their truth is sampled")
+    parser.add_argument("--probability", type=float, default=0.2, help="of rules, where the truth of clauses is sampled")
     parser.add_argument("--seed", type=int, default=1, help="of that truth")
     parser.add_argument("--backend")
     parser.add_argument("--options", default="", help="further options of `hornbill rank`, in one word")

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <hornbill/analysis/learn.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/generate.hpp>
 #include <hornbill/graph/sample_world.hpp>
@@ -76,9 +77,16 @@ void generate_model(GenerateArguments const& a) {
 /// The true alarms of a world that is sampled from a model.
 void generate_oracle(GenerateArguments const& a) {
   io::require_writable(a.output);
-  auto const model = io::read_model(a.oracle);
+  auto model = io::read_model(a.oracle);
   auto const alarms = find_query(a.oracle, model, "alarms");
-  auto const world = sample_world(model.graph, a.seed, a.probability, a.oracle);
+  bool const knows_rules = !model.rules.empty();
+  if (knows_rules && a.probability) {  // of rules, so that a clause folded from several holds where each does
+    auto of_rule = model.rules.probabilities;
+    for (double& p : of_rule)
+      if (p > 0 && p < 1) p = *a.probability;
+    analysis::set_rule_probabilities(model, of_rule);
+  }
+  auto const world = sample_world(model.graph, a.seed, knows_rules ? std::nullopt : a.probability, a.oracle);
   std::string text;
   std::size_t num_true = 0;
   for (Index v : alarms) {
@@ -114,7 +122,7 @@ void add_generate(CLI::App& app, int&) {
   command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes(like);
   command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")->excludes(like)->excludes("--variables")->excludes("--edges");
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
-  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999); with --oracle of every clause that is not certain, also of one folded from several (default: as in the model)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
+  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999); with --oracle of those that are not certain, or of clauses where the model does not know its rules (default: as in the model)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables");
