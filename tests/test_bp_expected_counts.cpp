@@ -1,7 +1,7 @@
 // Expected counts and the evidence's probability against enumeration, where there are no cycles and both are exact.
 #include <cmath>
+#include <limits>
 #include <numeric>
-#include <random>
 
 #include <doctest/doctest.h>
 
@@ -10,31 +10,12 @@
 
 #include "reference/reference.hpp"
 #include "support/cells.hpp"
+#include "support/forest.hpp"
 
 using namespace hornbill;
+using test::random_forest;
 
 namespace {
-
-/// A Bayesian network in which every variable is used at most once.
-HostFactorGraph random_forest(unsigned seed, Index num_variables) {
-  std::mt19937 random(seed);
-  auto const below = [&](std::size_t n) { return random() % n; };
-  auto const uniform = [&] { return static_cast<double>(random() % 1000 + 1) / 1002; };
-  FactorGraphBuilder builder(num_variables);
-  std::vector<Index> unused;
-  for (Index v = 0; v < num_variables; ++v) {
-    std::vector<Index> body;
-    for (std::size_t wanted = below(4); wanted > 0 && !unused.empty(); --wanted) {
-      auto const chosen = unused.begin() + static_cast<std::ptrdiff_t>(below(unused.size()));
-      body.push_back(*chosen);
-      unused.erase(chosen);
-    }
-    if (body.empty() || below(2)) builder.add_conjunction(v, body, below(5) ? uniform() : 1);
-    else builder.add_disjunction(v, body);
-    unused.push_back(v);
-  }
-  return std::move(builder).build();
-}
 
 /// Labels of a world, so that they do not contradict each other.
 HostEvidence labels_of(HostFactorGraph const& graph, unsigned seed, Index count) {
@@ -56,7 +37,7 @@ HostFactorGraph with_bodies(HostFactorGraph const& graph) {
     auto const variables = graph.variables_of(a);
     std::vector<Index> const body(variables.begin() + 1, variables.end());
     if (graph.factor_type[a] == FactorType::conjunction) builder.add_conjunction(variables[0], body, graph.p1[a]);
-    else builder.add_disjunction(variables[0], body);
+    else builder.add_disjunction(variables[0], body, graph.p1[a]);
     if (graph.factor_type[a] == FactorType::conjunction) bodies.push_back(body);
   }
   for (auto const& body : bodies) builder.add_conjunction(builder.add_variable(), body);
@@ -72,7 +53,7 @@ struct Messages {
     auto const plan = bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::Parall{}));
     bp::InferenceOn<Exec, typename Cell::Value> inference(Exec(), graph, plan);
     for (auto const& o : evidence) inference.observe(o);
-    REQUIRE(inference.run({.max_iterations = 100, .tolerance = 0}).stop == bp::Stop::iteration_limit);  // longer than any path: see log_evidence()
+    REQUIRE(inference.run({.tolerance = 1e-12}).stop == bp::Stop::converged);
     to_variables = inference.factor_messages();
     to_factors = inference.variable_messages();
   }
@@ -114,8 +95,32 @@ TEST_CASE_TEMPLATE("log evidence: that of all worlds, where there are no cycles"
     }
     Messages<Cell> const messages(graph, evidence);
     CAPTURE(seed);
-    CHECK(bp::log_evidence(graph, evidence, messages.to_variables, messages.to_factors) == doctest::Approx(expected).epsilon(1e-9));
+    CHECK(bp::log_evidence(graph, network_order(graph), evidence, messages.to_variables) == doctest::Approx(expected).epsilon(1e-9));
   }
+}
+
+TEST_CASE_TEMPLATE("log evidence: that of a long path, all of which the last label makes certain", Cell, HORNBILL_DOUBLE_CELLS) {
+  Index const length = 40;  // marginals have converged before messages have come so far
+  FactorGraphBuilder builder(length);
+  builder.add_prior(0, 0.3);
+  for (Index v = 1; v < length; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.5);
+  auto const graph = std::move(builder).build();
+  HostEvidence const said{Observation::hard(length - 1, 0), Observation::soft(3, 0.2, 0.4), Observation::hard(length - 1, 1)};  // the last counts
+  Messages<Cell> const messages(graph, said);
+  CHECK(bp::log_evidence(graph, network_order(graph), said, messages.to_variables) == doctest::Approx(std::log(0.3) + std::log(0.4) + (length - 1) * std::log(0.5)));
+}
+
+TEST_CASE_TEMPLATE("log evidence: heads that may be true though their bodies are not", Cell, HORNBILL_DOUBLE_CELLS) {
+  auto const graph = std::move(FactorGraphBuilder(3).add_prior(0, 0.25).add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1).add_disjunction(2, std::vector<Index>{1}, 0.8, 0.3)).build();
+  HostEvidence const seen{Observation::hard(2, 1)};
+  double const p = 0.25 * 0.9 + 0.75 * 0.1;
+  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) == doctest::Approx(std::log(p * 0.8 + (1 - p) * 0.3)));
+}
+
+TEST_CASE("log evidence: of what cannot be") {
+  auto const graph = std::move(FactorGraphBuilder(2).add_prior(0, 1).add_conjunction(1, std::vector<Index>{0}, 0.5)).build();
+  std::vector<double> const nothing_said(3);
+  CHECK(bp::log_evidence(graph, network_order(graph), {Observation::hard(0, 0)}, nothing_said) == -std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("expected counts: what does not fit") {
@@ -123,9 +128,9 @@ TEST_CASE("expected counts: what does not fit") {
   std::vector<double> const messages(3);
   CHECK_THROWS_WITH_AS(bp::expected_counts(graph, messages, messages), doctest::Contains("factor 1 may be true though its body is not (p2 = 0.1)"), InputError);
   CHECK_THROWS_AS(bp::expected_counts(graph, messages, std::vector<double>(2)), ShapeError);
-  CHECK_THROWS_AS(bp::log_evidence(graph, {}, std::vector<double>(2), messages), ShapeError);
-  auto const table = std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build();
-  CHECK_THROWS_AS(bp::log_evidence(table, {}, std::vector<double>(1), std::vector<double>(1)), InputError);
+  CHECK_THROWS_AS(bp::log_evidence(graph, network_order(graph), {}, std::vector<double>(2)), ShapeError);
+  CHECK_THROWS_AS(bp::log_evidence(graph, std::vector<Index>(1), {}, messages), ShapeError);
+  CHECK_THROWS_AS(bp::log_evidence(graph, network_order(graph), {Observation::hard(2, 1)}, messages), InputError);
 }
 
 TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there from the start", Cell, HORNBILL_TEST_CELLS) {
@@ -150,9 +155,34 @@ TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there
     largest = std::max(largest, std::abs(before[v] - anew.marginals()[v]));
   }
   CHECK(largest > 0.05);
+  for (double p : {std::numeric_limits<double>::quiet_NaN(), 1.5}) {
+    auto bad = graph;
+    bad.p1[0] = p;
+    CHECK_THROWS_WITH_AS(inference.set_probabilities(bad), doctest::Contains("which is not in [0, 1]"), InputError);
+  }
   auto const uncertain = std::find_if(graph.p1.begin(), graph.p1.end(), [](double p) { return p < 1; });
   for (double p : {0.0, 1.0, 1e-13}) {
     *uncertain = p;
     CHECK_THROWS_AS(inference.set_probabilities(graph), InputError);
   }
+}
+
+TEST_CASE_TEMPLATE("run: graphs that differ in their probabilities alone, in one state", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Exec = typename Cell::Exec;
+  Exec const exec;
+  auto const host = random_forest(5, 40);
+  auto changed = host;
+  for (double& p : changed.p1)
+    if (p < 1) p = 0.25 + p / 2;
+  auto const plan = bp::make_plan(exec, host, bp::Parall{});
+  auto const graph = to_device<double>(exec, host), other = to_device<double>(exec, changed);
+  auto with_other_probabilities = graph;
+  with_other_probabilities.parameters = other.parameters;
+  Evidence const evidence(exec, host, graph);
+  auto state = bp::make_state(exec, graph, plan), anew = bp::make_state(exec, other, plan);
+  bp::run(exec, graph, evidence, plan, state, {});
+  bp::run(exec, with_other_probabilities, evidence, plan, state, {.warm_start = false});
+  bp::run(exec, other, evidence, plan, anew, {});
+  auto const expected = bp::marginals(exec, other, anew), result = bp::marginals(exec, graph, state);
+  for (std::size_t v = 0; v < expected.size(); ++v) CHECK(result[v] == doctest::Approx(expected[v]).epsilon(1e-5));
 }

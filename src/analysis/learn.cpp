@@ -9,6 +9,7 @@
 
 #include <hornbill/bp/expected_counts.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/bayesian_network.hpp>
 
 namespace hornbill::analysis {
 namespace {
@@ -37,6 +38,7 @@ class Learner {
     for (auto& run : runs_) {
       if (run.model->rules.empty())
         throw InputError(run.name, "/rules", "says nothing of rules; `hornbill clauses model` makes models that do");
+      if (!orders_.contains(run.model)) orders_.emplace(run.model, network_order(run.model->graph, run.name));
       for (auto const& o : run.labels) run.inference->observe(o);
       collect_rules(run);
     }
@@ -53,8 +55,14 @@ class Learner {
       for (auto& run : runs_) take_probabilities(run);
       learned_.converged = now.change <= options_.tolerance;
       learned_.steps.push_back(now);
+      learned_.unconverged = std::max(learned_.unconverged, now.unconverged);
       if (options_.progress) options_.progress(now);
     }
+    LearnStep last;  // what the probabilities came to
+    auto const trials = expect(last);
+    for (auto& [name, rule] : learned_.rules) rule.tried = trials.at(name).tried;
+    learned_.log_likelihood = last.log_likelihood;
+    learned_.unconverged = std::max(learned_.unconverged, last.unconverged);
     return std::move(learned_);
   }
 
@@ -92,7 +100,7 @@ class Learner {
       if (report.stop == bp::Stop::contradiction) throw ContradictingLabels(run.name, graph.name_of(report.contradiction));
       now.unconverged += report.stop != bp::Stop::converged;
       auto const to_variables = run.inference->factor_messages(), to_factors = run.inference->variable_messages();
-      now.log_likelihood += bp::log_evidence(graph, run.labels, to_variables, to_factors);
+      now.log_likelihood += bp::log_evidence(graph, orders_.at(run.model), run.labels, to_variables);
       auto const of_run = count(run, bp::expected_counts(graph, to_variables, to_factors));
       for (std::size_t r = 0; r < of_run.size(); ++r) {
         auto& of_rule = trials[run.model->rules.names[r]];
@@ -122,7 +130,6 @@ class Learner {
     double change = 0;
     for (auto& [name, rule] : learned_.rules) {
       auto const& of_rule = trials.at(name);
-      rule.tried = of_rule.tried;
       if (is_fixed(name, rule) || of_rule.tried + options_.prior <= 0) continue;
       double const p = std::clamp((of_rule.held + options_.prior * rule.before) / (of_rule.tried + options_.prior), least, 1 - least);
       change = std::max(change, std::abs(p - std::exchange(rule.probability, p)));
@@ -132,6 +139,7 @@ class Learner {
 
   std::vector<LabelledRun>& runs_;
   LearnOptions const& options_;
+  std::map<io::Model const*, std::vector<Index>> orders_;  ///< of the models' factors
   Learned learned_;
 };
 

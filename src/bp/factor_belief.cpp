@@ -1,15 +1,15 @@
 #include <hornbill/bp/factor_belief.hpp>
 
-#include <cmath>
 #include <string>
 
+#include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
 
 namespace hornbill::bp {
 namespace {
 
 /// The probability that log-odds give a value.
-double probability_of(bool value, double log_odds) { return 1 / (1 + std::exp(value ? -log_odds : log_odds)); }
+double probability_of(bool value, double log_odds) { return detail::probability(value ? log_odds : -log_odds); }
 
 }  // namespace
 

@@ -55,6 +55,7 @@ std::vector<analysis::LabelledRun> make_runs(LearnArguments& a, Models& models) 
     a.file = file;
     a.schedule = schedule;
     auto const evidence = read_evidence(file, model, labels);
+    if (evidence.empty()) throw InputError(labels, "", "holds no label to learn from");
     auto const strategy = choose_strategy(a, model, 1);
     runs.push_back({fmt::format("{} with {}", file, labels), &model, evidence, make_inference(a, model, strategy, {.local_update = false})});
   }
@@ -68,7 +69,7 @@ void write_rules(analysis::Learned const& learned, std::string const& file) {
 }
 
 void print_json(LearnArguments const& a, analysis::Learned const& learned) {
-  nlohmann::json json{{"runs", a.runs.size()}, {"converged", learned.converged}, {"rules", nlohmann::json::array()}, {"steps", nlohmann::json::array()}};
+  nlohmann::json json{{"runs", a.runs.size()}, {"converged", learned.converged}, {"log_likelihood", learned.log_likelihood}, {"rules", nlohmann::json::array()}, {"steps", nlohmann::json::array()}};
   for (auto const& [name, rule] : learned.rules) json["rules"].push_back({{"name", name}, {"before", rule.before}, {"probability", rule.probability}, {"tried", rule.tried}});
   for (auto const& step : learned.steps) json["steps"].push_back({{"log_likelihood", step.log_likelihood}, {"change", step.change}, {"unconverged", step.unconverged}});
   fmt::print("{}\n", json.dump());
@@ -80,7 +81,7 @@ void print_text(LearnArguments const& a, analysis::Learned const& learned) {
   fmt::print("{:<{}}  {:>8}  {:>8}  {:>10}\n", "rule", width, "before", "learned", "tried");
   for (auto const& [name, rule] : learned.rules) fmt::print("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
   if (learned.steps.empty()) return;
-  fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(), learned.converged ? "converged" : "stopped at the limit", learned.steps.front().log_likelihood, learned.steps.back().log_likelihood);
+  fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(), learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood, learned.log_likelihood);
   if (!a.output.empty()) fmt::print("{}: {} rules\n", a.output, learned.rules.size());
 }
 
@@ -108,8 +109,8 @@ int learn(LearnArguments& a) {
   if (!a.output.empty()) write_rules(learned, a.output);
   if (a.json) print_json(a, learned);
   else print_text(a, learned);
-  int const unconverged = learned.steps.empty() ? 0 : learned.steps.back().unconverged;
-  if (unconverged > 0) fmt::print(stderr, "hornbill: inference had not converged in {} of {} runs; try {}\n", unconverged, a.runs.size(), what_may_help(a, bp::Stop::iteration_limit));
+  int const unconverged = learned.unconverged;
+  if (unconverged > 0) fmt::print(stderr, "hornbill: inference had not converged in {} of {} runs of a step; try {}\n", unconverged, a.runs.size(), what_may_help(a, bp::Stop::iteration_limit));
   return learned.converged && unconverged == 0 ? success : not_converged;
 }
 

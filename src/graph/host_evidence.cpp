@@ -21,6 +21,17 @@ std::unordered_map<Index, Observation> by_variable(HostEvidence const& evidence)
 
 }  // namespace
 
+HostEvidence last_of_each_variable(HostEvidence const& evidence) {
+  HostEvidence last;
+  std::unordered_map<Index, std::size_t> place;
+  for (auto const& o : evidence) {
+    auto const [known, is_new] = place.try_emplace(o.variable, last.size());
+    if (is_new) last.push_back(o);
+    else last[known->second] = o;
+  }
+  return last;
+}
+
 bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as) {
   auto const observed = by_variable(evidence), needed = by_variable(as);
   return std::all_of(needed.begin(), needed.end(), [&](auto const& entry) {

@@ -50,6 +50,8 @@ struct LearnedRule {
 struct Learned {
   std::map<std::string, LearnedRule> rules;
   std::vector<LearnStep> steps;
+  double log_likelihood = 0;  ///< with these probabilities
+  int unconverged = 0;        ///< runs whose inference met a limit, the most of any step
   bool converged = false;
 };
 
@@ -67,7 +69,8 @@ class ContradictingLabels : public InputError {
 /// A clause that several rules were folded into is as many trials, each of which counts as held as often as the others allow:
 /// held_r = fired + (tried - fired) (p_r - p) / (1 - p), with p the product of all. Rules of probability 0 or 1 stay as they are, and
 /// others within [1e-6, 1 - 1e-6].
-/// \throws InputError if a model knows nothing of rules, a rule starts with several probabilities, or a fixed rule is unknown
+/// \throws InputError if a model knows nothing of rules or is no Bayesian network (see network_order()), a rule starts with
+///         several probabilities, or a fixed rule is unknown
 /// \throws ContradictingLabels
 /// \source Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977
 Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options);

@@ -26,14 +26,14 @@ struct ExpectedCounts {
 /// \throws ShapeError if they are not the graph's   \throws InputError for a conjunction with a body and p2 > 0
 ExpectedCounts expected_counts(HostFactorGraph const& graph, std::span<double const> to_variables, std::span<double const> to_factors);
 
-/// The logarithm of the probability of the evidence in Bethe's approximation: that of the partition function, exact where the graph has no
-/// cycles. Of a Bayesian network, in which every variable is the head of one factor, it is the log-likelihood of the evidence.
+/// The logarithm of the probability of the evidence in a Bayesian network, in Bethe's approximation: exact where the graph has no cycles.
 ///
-/// Of fixed points of belief propagation alone: there a factor's own sum is that over its head's edge, and the two cancel. Messages between
-/// variables of which the evidence has made certain what they are change no marginal, so a run may stop before these have settled; it
-/// takes an iteration for each such variable on a path.
-/// \param to_variables, to_factors  as for expected_counts()
-/// \throws ShapeError   \throws InputError for a table
-double log_evidence(HostFactorGraph const& graph, HostEvidence const& evidence, std::span<double const> to_variables, std::span<double const> to_factors);
+/// Messages to heads are formed anew, in order: a run may stop before those between variables that the evidence makes certain have settled,
+/// since they change no marginal. All others count as they are.
+/// \param order  of the graph's factors, as network_order() has it
+/// \param to_variables  messages of a run that has converged, as bp::factor_messages has them
+/// \throws ShapeError if the order or the messages are not the graph's   \throws InputError for evidence on variables that it does not have
+/// \source Yedidia, Freeman and Weiss: Constructing free-energy approximations and generalized belief propagation algorithms, 2005
+double log_evidence(HostFactorGraph const& graph, std::span<Index const> order, HostEvidence const& evidence, std::span<double const> to_variables);
 
 }  // namespace hornbill::bp

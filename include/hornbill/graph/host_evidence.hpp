@@ -25,6 +25,9 @@ struct Observation {
 /// A set of observations. Of several on one variable the last counts.
 using HostEvidence = std::vector<Observation>;
 
+/// The observations that count: one of each variable, in the order in which variables first come.
+HostEvidence last_of_each_variable(HostEvidence const& evidence);
+
 /// Whether all that one set rules out (a state not observed, one of likelihood 0), another rules out too: then what follows from the
 /// one with certainty follows from the other.
 bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as);
