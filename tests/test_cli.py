@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The command line as users see it: outputs, exit codes, messages. Usage: test_cli.py PROGRAM SOURCE_DIR"""
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -327,6 +329,8 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual([one["name"] for one in named["rounds"]], [one["name"] for one in out["rounds"][:3]])
         self.assertNotIn("rank_100_percent", named)
         run("lbp", "g.h5", "--evidence", "all.session", "--iterations", 3, "--tolerance", 0)
+        denied = [one for one in out["rounds"] if one["label"] == "true"][0]["name"]
+        self.assertIn("the evidence says that " + denied + " is false, and the oracle otherwise", run("rank", "g.h5", "--oracle", "oracle.txt", "--evidence", self.write("denied.txt", denied + " 0\n"), code=3)[1])
         self.assertEqual(json.loads(run("rank", "g.h5", "--oracle", "oracle.txt", "--cold", "--rounds", 2, "--json")[0])["rounds"][0]["iterations"],
                          json.loads(run("lbp", "g.h5", "--json")[0])["iterations"])
 
@@ -371,7 +375,8 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("the session is of another", run("rank", "other.h5", "--ask", "--session", "cut.session", code=3)[1])
 
     def test_rank_asks(self):
-        asked = subprocess.run([PROGRAM, "rank", "g.h5", "--ask", "--session", "asked.session"], input="y\nwhat?\nn\nu\nq\n", capture_output=True, text=True)
+        asked = subprocess.run([PROGRAM, "rank", "g.h5", "--ask", "--session", "asked.session"], input="Y\nwhat?\nn\nu\nq\n", capture_output=True, text=True)
+        self.assertIn("'what?' was not understood", asked.stdout)
         self.assertEqual(asked.returncode, 0, asked.stderr)
         self.assertIn("3 of 30 alarms looked at: 1 true, 1 false, 1 unknown", asked.stdout)
         again = subprocess.run([PROGRAM, "rank", "g.h5", "--ask", "--session", "asked.session", "--stats", "asked.stats"], input="n\n", capture_output=True, text=True)  # then the input ends
@@ -398,6 +403,11 @@ R1: NOT path(b), path(nowhere)
             rounds = json.loads(again.stdout)["rounds"]
             self.assertEqual([(one["variable"], one["label"], "contradicts" in one) for one in rounds], [(0, "true", False), (1, "false", True), (2, "true", False)])
             self.assertAlmostEqual(rounds[2]["confidence"], 0.1)
+        # As evidence, a session is what it holds without what contradicts it, and of the model that it was of.
+        self.assertEqual(json.loads(run("lbp", "pair.causal_fg", "--evidence", "pair.session", "--top", "all", "--json")[0])["top"][0]["p_true"], 1)
+        with open("pair.session") as text:
+            other = self.write("other.session", text.read().replace('"name": "variable 0"', '"name": "x"').replace('"name":"variable 0"', '"name":"x"'))
+        self.assertIn("the session is of another", run("lbp", "pair.causal_fg", "--evidence", other, code=3)[1])
         self.write("both.txt", "0 1\n1 0\n")
         self.assertIn("contradicts itself", run("rank", "pair.causal_fg", "--alarms", "all", "--ask", "--evidence", "both.txt", code=5)[1])
 
@@ -451,15 +461,24 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("2  0.5600  alarm(c)\n             R2 + R1 (0.5600) from 1\n", text)
         self.assertIn("   0.5040    +0.225  alarm(e) is true\n", text)
         self.assertNotIn("labels that move", run("explain", "m.h5", "alarm(c)", "--evidence", "labels.txt", "--labels", 0)[0])
-        self.write("denied.txt", "alarm(c) false\n")
+        own = self.write("own.txt", "alarm(c) false\n")
+        self.assertIn("alarm(c): 0.5040 (that it is labelled false is left out)\n", run("explain", "m.h5", "alarm(c)", "--evidence", own)[0])
+        self.assertEqual(json.loads(run("explain", "m.h5", "alarm(c)", "--evidence", own, "--json")[0])["own_label"], "false")
+        self.write("denied.txt", "path(b) false\n")
         self.assertIn("no derivation is possible under these labels", run("explain", "m.h5", "alarm(c)", "--evidence", "denied.txt")[0])
         self.assertIn("none of the 1 labels moves it", run("explain", "m.h5", "alarm(c)", "--evidence", self.write("half.txt", "path(b) 0.5 0.5\n"))[0])
         # Generated graphs have no rules: clauses go by their names. Several labels are withdrawn at once.
         text = run("explain", "g.h5", "alarm_" + self.an_alarm(), "--evidence", "labels10")[0]
         self.assertIn("clause_", text)
         self.assertIn(", of 10:", text)
+        # As many sets at once as there is memory for, one by one if need be; schedules that cannot run several.
+        least = re.search(r"(\d+) bytes are needed", run("explain", "m.h5", "alarm(c)", "--memory-limit", 1, code=6)[1]).group(1)
+        for option in (("--memory-limit", least), ("--schedule", "residual"), ("--schedule", "seqmax")):
+            alone = json.loads(run("explain", "m.h5", "alarm(c)", "--evidence", "labels.txt", "--json", *option)[0])
+            self.assertAlmostEqual(alone["p_true"], out["p_true"], places=5)
+            self.assertAlmostEqual(alone["labels"][0]["p_without"], out["labels"][0]["p_without"], places=5)
         self.assertIn("'alarm(z)' is no variable of the model", run("explain", "m.h5", "alarm(z)", code=3)[1])
-        self.write("impossible.txt", "alarm(c) true\npath(b) false\n")
+        self.write("impossible.txt", "alarm(e) true\npath(b) false\n")
         self.assertIn("contradicts itself at ", run("explain", "m.h5", "alarm(c)", "--evidence", "impossible.txt", "--dot", "no.dot", code=5)[1])
         self.assertFalse(os.path.exists("no.dot"))
         self.write("cycle.causal_fg", "2\n\n0\n*\n1\n1\n\n1\n*\n1\n0\n")
@@ -478,7 +497,8 @@ R1: NOT path(b), path(nowhere)
         self.assertAlmostEqual(learned["R"]["probability"], (2 + 2 + 4 * 0.9) / (8 + 8 + 4))
         self.assertAlmostEqual(learned["R"]["tried"], 16)
         self.assertEqual(learned["Certain"]["probability"], 1)
-        self.assertLess(out["steps"][0]["log_likelihood"], out["steps"][-1]["log_likelihood"])
+        self.assertLess(out["steps"][0]["log_likelihood"], out["log_likelihood"])
+        self.assertAlmostEqual(out["log_likelihood"], 2 * (2 * math.log(0.38) + 6 * math.log(1 - 0.38)))
         with open("learned.txt") as text:
             self.assertIn("R: 0.38\n", [line[:7] + "\n" for line in text])
         run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "learned.txt", "-o", "better.h5")
@@ -488,7 +508,7 @@ R1: NOT path(b), path(nowhere)
         out = json.loads(run("learn", "--run", "m.h5", self.write("true.txt", "alarm(0) true\n"), "--start", self.write("start.txt", "R: 1\nCertain: 0.5\n"), "--json")[0])
         self.assertEqual(out["rules"][1]["probability"], 1)  # what is certain of the start stays so
         self.assertIn("R          0.9000    0.3222         8.0\n", run("learn", "--run", "m.h5", "labels.txt")[0])
-        self.assertIn("stopped at the limit", run("learn", "--run", "m.h5", "labels.txt", "--steps", 1, "--change", 0, code=4)[0])
+        self.assertIn("stopped at the limit (--steps); log-likelihood of the labels -14.0262 -> -4.59", run("learn", "--run", "m.h5", "labels.txt", "--steps", 1, "--change", 0, code=4)[0])
         # What cannot be learned from.
         self.write("impossible.txt", "always false\n")
         self.assertIn("m.h5 with impossible.txt: the labels contradict each other, or what is certain of the model, at ", run("learn", "--run", "m.h5", "impossible.txt", "-o", "none.txt", code=5)[1])
@@ -496,6 +516,7 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("g.h5 with labels10:/rules: says nothing of rules", run("learn", "--run", "g.h5", "labels10", code=3)[1])
         self.assertIn("start.txt: has no probability for the rule R of m.h5", run("learn", "--run", "m.h5", "labels.txt", "--start", self.write("start.txt", "Certain: 1\n"), code=3)[1])
         self.assertIn("the rule 'S'", run("learn", "--run", "m.h5", "labels.txt", "--fix", "S", code=3)[1])
+        self.assertIn("empty.txt: holds no label to learn from", run("learn", "--run", "m.h5", self.write("empty.txt", "# none\n"), code=3)[1])
         run("learn", "--run", "m.h5", code=2)
 
     def test_serve_as_a_driver_sees_it(self):

@@ -1,93 +1,139 @@
 #include <hornbill/analysis/explain.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/bayesian_network.hpp>
 
 namespace hornbill::analysis {
 namespace {
 
+/// The factors in order, of a graph in which tuples follow by derivations.
+std::vector<Index> order_of_derivations(HostFactorGraph const& graph, std::string const& source) {
+  auto order = network_order(graph, source);
+  for (Index a : order)
+    if (graph.p2[a] > 0 && graph.variables_of(a).size() > 1)
+      throw InputError(source, "", fmt::format("factor {}: {} may be true though its body is not (p2 = {}); it has no derivations", a, graph.name_of(graph.variables_of(a)[0]), graph.p2[a]));
+  return order;
+}
+
 class Deriver {
  public:
-  Deriver(HostFactorGraph const& graph, std::span<double const> holds, std::string const& source)
-      : graph_(graph), holds_(holds), order_(network_order(graph, source)), factor_of_(graph.num_variables), chosen_(graph.num_variables), best_(graph.num_variables) {
+  Deriver(HostFactorGraph const& graph, std::span<double const> weights, std::string const& source)
+      : graph_(graph), weights_(weights), order_(order_of_derivations(graph, source)), factor_of_(graph.num_variables), chosen_(graph.num_variables), best_(graph.num_variables) {
     for (Index a : order_) {
       Index const head = graph.variables_of(a)[0];
       factor_of_[head] = a;
-      if (graph.factor_type[a] == FactorType::conjunction) weigh(a, head);
-      else choose(a, head);
+      best_[head] = std::log(weights[a]) + (is_conjunction(a) ? of_all(a) : choose(a, head));
     }
   }
 
   std::optional<Derivation> derive(Index tuple) const {
     if (std::isinf(best_[tuple])) return {};
-    auto const used = used_by(tuple);
+    auto const used = use_for(tuple);
     Derivation derivation;
     for (Index a : order_) {
-      Index const head = graph_.variables_of(a)[0];
-      if (!used[head]) continue;
-      Index const clause = clause_of(head);
-      DerivationStep step{head, clause, {}};
-      for (Index premise : graph_.variables_of(clause).subspan(1)) step.premises.push_back(premise);
-      derivation.steps.push_back(std::move(step));
-      derivation.probability *= holds_[clause];
+      if (used.factors[a]) derivation.weight *= weights_[a];
+      if (Index const head = graph_.variables_of(a)[0]; used.tuples[head]) derivation.steps.push_back(step_to(head));
     }
     return derivation;
   }
 
  private:
-  void weigh(Index a, Index head) {
-    best_[head] = std::log(holds_[a]);
-    for (Index premise : graph_.variables_of(a).subspan(1)) best_[head] += best_[premise];
+  struct Used {
+    std::vector<bool> tuples, factors;
+  };
+
+  bool is_conjunction(Index a) const { return graph_.factor_type[a] == FactorType::conjunction; }
+
+  double of_all(Index a) const {
+    double sum = 0;
+    for (Index premise : graph_.variables_of(a).subspan(1)) sum += best_[premise];
+    return sum;
   }
 
-  void choose(Index a, Index head) {
-    best_[head] = -std::numeric_limits<double>::infinity();
+  double choose(Index a, Index head) {
+    double best = -std::numeric_limits<double>::infinity();
     for (Index v : graph_.variables_of(a).subspan(1)) {
-      if (best_[v] <= best_[head]) continue;
-      best_[head] = best_[v];
+      if (best_[v] <= best) continue;
+      best = best_[v];
       chosen_[head] = v;
     }
+    return best;
   }
 
-  /// The conjunction that derives a tuple.
-  Index clause_of(Index v) const {
-    while (graph_.factor_type[factor_of_[v]] == FactorType::disjunction) v = chosen_[v];
-    return factor_of_[v];
+  DerivationStep step_to(Index tuple) const {
+    Index v = tuple;
+    while (!is_conjunction(factor_of_[v])) v = chosen_[v];
+    auto const premises = graph_.variables_of(factor_of_[v]).subspan(1);
+    return {tuple, factor_of_[v], {premises.begin(), premises.end()}};
   }
 
-  /// The tuples of a derivation.
-  std::vector<bool> used_by(Index tuple) const {
-    std::vector<bool> used(graph_.num_variables);
+  Used use_for(Index tuple) const {
+    Used used{std::vector<bool>(graph_.num_variables), std::vector<bool>(graph_.num_factors())};
     std::vector<Index> waiting{tuple};
-    used[tuple] = true;
+    used.tuples[tuple] = true;
     while (!waiting.empty()) {
-      Index const v = waiting.back();
+      Index v = waiting.back();
       waiting.pop_back();
-      for (Index premise : graph_.variables_of(clause_of(v)).subspan(1)) {
-        if (used[premise]) continue;
-        used[premise] = true;
-        waiting.push_back(premise);
-      }
+      for (; !is_conjunction(factor_of_[v]); v = chosen_[v]) used.factors[factor_of_[v]] = true;
+      if (used.factors[factor_of_[v]]) continue;
+      used.factors[factor_of_[v]] = true;
+      for (Index premise : graph_.variables_of(factor_of_[v]).subspan(1))
+        if (!used.tuples[premise]) {
+          used.tuples[premise] = true;
+          waiting.push_back(premise);
+        }
     }
     return used;
   }
 
   HostFactorGraph const& graph_;
-  std::span<double const> holds_;
+  std::span<double const> weights_;
   std::vector<Index> order_, factor_of_, chosen_;
   std::vector<double> best_;  ///< by variable, the logarithm of its best derivation's product
 };
 
+void require_size(char const* what, std::size_t expected, std::size_t size) {
+  if (size != expected) throw ShapeError(what, expected, size);
+}
+
+/// P(head | one of its body), with the message from the head.
+double weight_of_disjunction(double p1, double from_head) {
+  if (p1 == 0 || p1 == 1) return p1;
+  return detail::probability(std::log(p1 / (1 - p1)) + from_head);
+}
+
 }  // namespace
 
-std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> holds, std::string const& source) {
-  if (holds.size() != static_cast<std::size_t>(graph.num_factors())) throw ShapeError("probabilities of factors", static_cast<std::size_t>(graph.num_factors()), holds.size());
-  return Deriver(graph, holds, source).derive(tuple);
+void require_derivations(HostFactorGraph const& graph, std::string const& source) { order_of_derivations(graph, source); }
+
+std::vector<double> derivation_weights(HostFactorGraph const& graph, bp::ExpectedCounts const& counts, std::span<double const> p_true, std::span<double const> to_factors) {
+  auto const factors = static_cast<std::size_t>(graph.num_factors());
+  require_size("expected counts", factors, counts.fired.size());
+  require_size("marginals", static_cast<std::size_t>(graph.num_variables), p_true.size());
+  require_size("messages to factors", static_cast<std::size_t>(graph.num_edges()), to_factors.size());
+  std::vector<double> weights(factors);
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    if (graph.factor_type[a] == FactorType::disjunction) {
+      weights[a] = weight_of_disjunction(graph.p1[a], to_factors[graph.factor_offsets[a]]);
+      continue;
+    }
+    double log_premises = 0;  // the product of many may be too small for a number
+    for (Index premise : graph.variables_of(a).subspan(1)) log_premises += std::log(p_true[premise]);
+    weights[a] = std::isinf(log_premises) ? 0 : std::exp(std::log(counts.fired[a]) - log_premises);
+  }
+  return weights;
+}
+
+std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> weights, std::string const& source) {
+  require_size("weights of factors", static_cast<std::size_t>(graph.num_factors()), weights.size());
+  return Deriver(graph, weights, source).derive(tuple);
 }
 
 }  // namespace hornbill::analysis

@@ -48,8 +48,8 @@ void prune(Work& work, ClausesArguments const& a) {
   auto const& report = pruned.report;
   work.report["pruned"] = {{"clauses_before", report.clauses}, {"tuples_before", report.tuples}, {"underivable", report.underivable}, {"cyclic", report.cyclic},
                            {"irrelevant", report.irrelevant}, {"clauses", pruned.clauses.num_clauses()}, {"tuples", pruned.clauses.num_tuples()}};
-  work.text += fmt::format("  pruned      {} of {} clauses are left: {} do not follow from inputs, {} are left out for cycles, {} lead to no alarm\n",
-                           pruned.clauses.num_clauses(), report.clauses, report.underivable, report.cyclic, report.irrelevant);
+  work.text += fmt::format("  pruned      {} of {} clauses are left: {} do not follow from inputs, {} go against the order of derivations{}, {} lead to no alarm\n",
+                           pruned.clauses.num_clauses(), report.clauses, report.underivable, report.cyclic, a.augment || report.cyclic == 0 ? "" : " (--augment keeps those on no cycle)", report.irrelevant);
   work.clauses = std::move(pruned.clauses);
   work.alarms = std::move(pruned.alarms);
 }

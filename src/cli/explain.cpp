@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -19,94 +19,95 @@ namespace {
 
 constexpr std::size_t most_sets = 64;  // at once: enough to hide what one alone waits for
 
-/// What is observed, once a variable: of several observations the last counts.
-HostEvidence gather_labels(ExplainArguments const& a, io::Model const& model) {
-  HostEvidence labels;
-  std::unordered_map<Index, std::size_t> place;
-  for (auto const& source : a.evidence)
-    for (auto const& o : read_evidence(a.file, model, source)) {
-      auto const [known, is_new] = place.try_emplace(o.variable, labels.size());
-      if (is_new) labels.push_back(o);
-      else labels[known->second] = o;
-    }
-  return labels;
+/// The labels, but for a hard one of the alarm: nothing would be left to explain.
+void gather_labels(ExplainArguments const& a, io::Model const& model, Explanation& e) {
+  for (auto const& o : last_of_each_variable(read_evidence(a.file, model, a.evidence)))
+    if (o.is_hard() && o.variable == e.alarm) e.own = o;
+    else e.labels.push_back(o);
 }
 
 [[noreturn]] void fail_by_contradiction(SolverArguments const& a, io::Model const& model, Index variable) {
   throw ContradictionError(fmt::format("{}: the evidence contradicts itself at {}", a.file, model.graph.name_of(variable)));
 }
 
-/// The marginals and the derivation, by one run with all labels.
-void explain_labelled(ExplainArguments& a, io::Model const& model, Explanation& e) {
-  auto const inference = make_inference(a, model, choose_strategy(a, model, 1), {.local_update = false});
-  for (auto const& o : e.labels) inference->observe(o);
-  auto const report = inference->run(a.options);
+void take_report(SolverArguments const& a, io::Model const& model, bp::Report const& report, Explanation& e) {
   if (report.stop == bp::Stop::contradiction) fail_by_contradiction(a, model, report.contradiction);
   ++e.runs;
   e.unconverged += report.stop != bp::Stop::converged;
-  e.p_true = inference->marginals();
-  auto const counts = bp::expected_counts(model.graph, inference->factor_messages(), inference->variable_messages());
-  for (std::size_t f = 0; f < counts.tried.size(); ++f) e.holds.push_back(counts.tried[f] > 0 ? std::min(1.0, counts.fired[f] / counts.tried[f]) : 0);
-  e.derivation = analysis::most_probable_derivation(model.graph, e.alarm, e.holds, a.file);
 }
 
-/// P(alarm) under each of several evidence sets, run at once.
+/// The marginals and the derivation, by one run with all labels.
+void explain_labelled(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, Explanation& e) {
+  auto const inference = make_inference(a, model, strategy, {.local_update = false});
+  for (auto const& o : e.labels) inference->observe(o);
+  take_report(a, model, inference->run(with_progress(a.options)), e);
+  e.p_true = inference->marginals();
+  auto const to_factors = inference->variable_messages();
+  auto const counts = bp::expected_counts(model.graph, inference->factor_messages(), to_factors);
+  for (std::size_t f = 0; f < counts.tried.size(); ++f) e.holds.push_back(counts.tried[f] > 0 ? std::min(1.0, counts.fired[f] / counts.tried[f]) : 0);
+  e.derivation = analysis::most_probable_derivation(model.graph, e.alarm, analysis::derivation_weights(model.graph, counts, e.p_true, to_factors), a.file);
+}
+
+/// Evidence sets that are made as they are run.
+struct SetsToRun {
+  std::size_t count = 0;
+  std::function<HostEvidence(std::size_t)> set;
+};
+
+/// P(alarm) under each set, as many at once as the plan has.
 template <class Value, class Exec>
-std::vector<double> probabilities_on(Exec const& exec, SolverArguments const& a, io::Model const& model, bp::HostPlan const& host_plan, std::vector<HostEvidence> const& sets, Explanation& e) {
+std::vector<double> probabilities_on(Exec const& exec, SolverArguments const& a, io::Model const& model, bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
   auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);
-  EvidenceSets evidence(exec, model.graph, graph, sets);
   auto state = bp::make_state(exec, graph, plan);
   auto options = a.options;
-  auto const progress = std::make_shared<Progress>(options.max_iterations);
-  options.progress = [progress](int iterations, double residual) { (*progress)(iterations, residual); };
-  auto const reports = bp::run(exec, graph, evidence, plan, state, options);
+  options.warm_start = false;  // what one batch believed must not sway the next
   std::vector<double> result;
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    if (reports[s].stop == bp::Stop::contradiction) fail_by_contradiction(a, model, reports[s].contradiction);
-    ++e.runs;
-    e.unconverged += reports[s].stop != bp::Stop::converged;
-    result.push_back(bp::marginals(exec, graph, state, static_cast<Index>(s))[e.alarm]);
-  }
-  return result;
-}
-
-/// P(alarm) under each of `count` evidence sets, as many at once as there is memory for.
-template <class SetOf>
-std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, std::size_t count, SetOf const& set_of, Explanation& e) {
-  std::vector<double> result;
-  std::size_t at_once = std::min(most_sets, count);
-  std::string const schedule = a.schedule;
-  while (result.size() < count) {
+  while (result.size() < sets.count) {
     std::vector<HostEvidence> some;
-    while (some.size() < at_once && result.size() + some.size() < count) some.push_back(set_of(result.size() + some.size()));
-    a.schedule = schedule;
-    auto const strategy = choose_strategy(a, model, static_cast<Index>(some.size()));
-    try {
-      auto const more = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
-        auto const plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), {.sets = static_cast<Index>(some.size()), .local_update = false});
-        require_memory(a, model.graph, plan);
-        return a.precision == "float" ? probabilities_on<float>(exec, a, model, plan, some, e) : probabilities_on<double>(exec, a, model, plan, some, e);
-      });
-      result.insert(result.end(), more.begin(), more.end());
-    } catch (CapacityError const&) {
-      if (at_once == 1) throw;
-      at_once /= 2;
+    for (Index s = 0; s < plan.sets; ++s) some.push_back(sets.set(std::min(result.size() + static_cast<std::size_t>(s), sets.count - 1)));
+    EvidenceSets evidence(exec, model.graph, graph, some);
+    auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(options));
+    auto const of_alarm = bp::marginals_of_variable(exec, graph, state, e.alarm);
+    for (std::size_t s = 0; s < reports.size() && result.size() < sets.count; ++s) {
+      take_report(a, model, reports[s], e);
+      result.push_back(of_alarm[s]);
     }
   }
   return result;
 }
 
+/// A plan for so many sets at once, or for fewer where there is no memory for these.
+template <class Exec>
+bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, std::size_t at_once) {
+  for (;; at_once /= 2) {
+    auto plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), {.sets = static_cast<Index>(at_once), .local_update = false});
+    try {
+      require_memory(a, model.graph, plan);
+      return plan;
+    } catch (CapacityError const&) {
+      if (at_once == 1) throw;
+    }
+  }
+}
+
+std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, std::size_t at_once, SetsToRun const& sets, Explanation& e) {
+  auto const strategy = choose_strategy(a, model, static_cast<Index>(at_once));
+  return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
+    auto const plan = lay_out_sets<Exec>(a, model, strategy, at_once);
+    return a.precision == "float" ? probabilities_on<float>(exec, a, model, plan, sets, e) : probabilities_on<double>(exec, a, model, plan, sets, e);
+  });
+}
+
 /// What each label does: every run is without one of them, the first without any.
-void explain_labels(ExplainArguments& a, io::Model const& model, Explanation& e) {
-  auto const all_but = [&](std::size_t left_out) {
+void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most_at_once, Explanation& e) {
+  std::size_t const count = 1 + (a.most_labels > 0 ? e.labels.size() : 0), batches = (count + most_at_once - 1) / most_at_once;
+  auto const p = probabilities(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
     HostEvidence set;
-    for (std::size_t i = 0; i < e.labels.size(); ++i)
-      if (i != left_out) set.push_back(e.labels[i]);
+    for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
+      if (i != s - 1) set.push_back(e.labels[i]);
     return set;
-  };
-  std::size_t const withdrawn = a.most_labels > 0 ? e.labels.size() : 0;
-  auto const p = probabilities(a, model, 1 + withdrawn, [&](std::size_t s) { return s == 0 ? HostEvidence{} : all_but(s - 1); }, e);
+  }}, e);
   e.unlabelled = p.front();
   if (a.most_labels == 0) return;
   std::vector<Influence> influences;
@@ -125,14 +126,15 @@ int explain(ExplainArguments& a) {
   if (!alarm) throw InputError(a.file, "", fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
   Explanation e;
   e.alarm = *alarm;
-  e.labels = gather_labels(a, model);
-  network_order(model.graph, a.file);  // before any work: are there derivations at all?
+  gather_labels(a, model, e);
+  analysis::require_derivations(model.graph, a.file);  // before any work
   {
     Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
     std::string const schedule = a.schedule;
-    explain_labelled(a, model, e);
+    auto const strategy = choose_strategy(a, model, 1);
+    explain_labelled(a, model, strategy, e);
     a.schedule = schedule;
-    if (!e.labels.empty()) explain_labels(a, model, e);
+    if (!e.labels.empty()) explain_labels(a, model, runs_one_set_at_a_time(strategy) ? 1 : most_sets, e);
     else e.unlabelled = e.p_true[e.alarm];
   }
   if (!a.dot.empty()) write_graphviz(e, model, a.dot);
@@ -162,10 +164,11 @@ void add_explain(CLI::App& app, int& exit_code) {
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "The derivation is that whose clauses' probabilities, given their premises and the labels, have the largest product, each\n"
-      "counted as often as it is used.\n"
+      "The derivation is that whose clauses are most probable to hold together, given the labels; each counts as often as it is\n"
+      "used while it is sought. The number at a clause is its probability where its premises hold.\n"
       "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 in log-odds\n"
-      "are not shown.\n"
+      "are not shown (JSON: log_odds is null where either probability is 0 or 1). A hard label of ALARM itself is left out.\n"
+      "Limits such as --iterations are of each run.\n"
       "\n"
       "Example:\n"
       "  hornbill explain model.h5 'Alarm(a,b)' --evidence session.txt --dot why.dot");

@@ -1,6 +1,7 @@
 // hornbill explain: what is found, and how it is shown.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,17 +27,21 @@ struct Influence {
 
 struct Explanation {
   Index alarm = 0;
+  HostEvidence labels;              ///< one of each variable
+  std::optional<Observation> own;   ///< what was said of the alarm itself, which is left out
   std::vector<double> p_true;       ///< of all variables, with the labels
   double unlabelled = 0;            ///< P(alarm) without any
   std::vector<double> holds;        ///< of each conjunction, the probability where its body is true
   std::optional<analysis::Derivation> derivation;
-  HostEvidence labels;
   std::optional<std::vector<Influence>> influences;  ///< those that moved the alarm most first; where they were asked for
-  int unconverged = 0;                ///< runs that met a limit
+  int unconverged = 0;              ///< runs that met a limit
   int runs = 0;
+
+  /// P(the derivation's clauses hold): at most that of the alarm, also where cycles let the product be more.
+  double probability_of_derivation() const { return std::min(derivation->weight, p_true[alarm]); }
 };
 
-/// Labels that move the alarm by less are not shown: runs stop that far from each other.   \units log-odds
+/// Labels that move the alarm by less are not shown: most of what the others do is how far from the fixed point runs stop.   \units log-odds
 inline constexpr double least_move = 1e-3;
 
 /// Log-odds by which a label moves the alarm; infinite where either side is certain.

@@ -36,7 +36,7 @@ void print_derivation(Explanation const& e, io::Model const& model) {
     return;
   }
   auto const& steps = e.derivation->steps;
-  fmt::print("most probable derivation, all of its clauses with probability {:.4f}:\n", e.derivation->probability);
+  fmt::print("most probable derivation, all of its clauses with probability {:.4f}:\n", e.probability_of_derivation());
   std::map<Index, std::size_t> number;
   int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -82,6 +82,7 @@ char const* colour_of(std::optional<Observation> const& label) {
 void print_explanation(Explanation const& e, io::Model const& model) {
   fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true[e.alarm]);
   if (!e.labels.empty()) fmt::print(", without labels {:.4f}", e.unlabelled);
+  if (e.own) fmt::print(" (that it is labelled {} is left out)", say(*e.own));
   fmt::print("\n");
   print_derivation(e, model);
   print_labels(e, model);
@@ -90,6 +91,7 @@ void print_explanation(Explanation const& e, io::Model const& model) {
 void print_explanation_json(Explanation const& e, io::Model const& model) {
   auto const& graph = model.graph;
   nlohmann::json json{{"alarm", graph.name_of(e.alarm)}, {"variable", e.alarm}, {"p_true", e.p_true[e.alarm]}, {"p_without_labels", e.unlabelled}, {"derivation", nullptr}, {"labels", nlohmann::json::array()}, {"unconverged", e.unconverged}};
+  if (e.own) json["own_label"] = say(*e.own);
   if (e.derivation) {
     auto steps = nlohmann::json::array();
     for (auto const& step : e.derivation->steps) {
@@ -97,7 +99,7 @@ void print_explanation_json(Explanation const& e, io::Model const& model) {
       for (Index premise : step.premises) premises.push_back(graph.name_of(premise));
       steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true[step.tuple]}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
     }
-    json["derivation"] = {{"probability", e.derivation->probability}, {"steps", steps}};
+    json["derivation"] = {{"probability", e.probability_of_derivation()}, {"steps", steps}};
   }
   for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
     nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", influence.without}};

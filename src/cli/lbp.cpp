@@ -17,14 +17,12 @@ namespace {
 
 /// What --evidence gives, and with it each set of --each, where there are any.
 std::vector<HostEvidence> gather_evidence(LbpArguments const& a, io::Model const& model) {
-  HostEvidence common;
-  auto append = [&](HostEvidence& to, std::string const& source) {
-    auto const set = read_evidence(a.file, model, source);
-    to.insert(to.end(), set.begin(), set.end());
-  };
-  for (auto const& source : a.evidence) append(common, source);
+  auto const common = read_evidence(a.file, model, a.evidence);
   std::vector<HostEvidence> sets(std::max<std::size_t>(1, a.each.size()), common);
-  for (std::size_t s = 0; s < a.each.size(); ++s) append(sets[s], a.each[s]);
+  for (std::size_t s = 0; s < a.each.size(); ++s) {
+    auto const own = read_evidence(a.file, model, a.each[s]);
+    sets[s].insert(sets[s].end(), own.begin(), own.end());
+  }
   return sets;
 }
 
@@ -53,10 +51,7 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
   result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - batches.analysis_seconds;
   result.analysis_seconds = batches.analysis_seconds;
   result.statistics = plan.statistics;
-  bp::Options options = a.options;
-  auto progress = std::make_shared<Progress>(options.max_iterations);
-  options.progress = [progress](int iterations, double residual) { (*progress)(iterations, residual); };
-  auto const reports = bp::run(exec, graph, evidence, plan, state, options);
+  auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(a.options));
   for (std::size_t s = 0; s < reports.size(); ++s)
     result.sets.push_back({a.each.empty() ? "" : a.each[s], reports[s], bp::marginals(exec, graph, state, static_cast<Index>(s))});
   if (a.store_messages) result.messages = {bp::factor_messages(exec, graph, state), observed.front()};

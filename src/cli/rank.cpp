@@ -1,5 +1,6 @@
 // hornbill rank: the alarm to look at next, again and again.
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -55,7 +56,10 @@ Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence 
   for (std::size_t i = 0; i < query.size(); ++i) {
     if (model.graph.states(query[i]) != 2)
       throw InputError(a.file, "/queries/" + a.query, fmt::format("{} has {} states; alarms are true or false", model.graph.name_of(query[i]), model.graph.states(query[i])));
-    if (std::any_of(given.begin(), given.end(), [&](Observation const& o) { return o.is_hard() && o.variable == query[i]; })) continue;
+    auto const known = std::find_if(given.begin(), given.end(), [&](Observation const& o) { return o.is_hard() && o.variable == query[i]; });
+    if (alarms.truth && known != given.end() && (known->value == 1) != (*alarms.truth)[i])
+      throw InputError(a.file, "", fmt::format("the evidence says that {} is {}, and the oracle otherwise", model.graph.name_of(query[i]), known->value == 1 ? "true" : "false"));
+    if (known != given.end()) continue;
     alarms.variables.push_back(query[i]);
     if (alarms.truth) truth.push_back((*alarms.truth)[i]);
   }
@@ -170,10 +174,12 @@ class Ranker {
       fmt::print("{}  {:.4f}  {}\n  true? [y]es, [n]o, [u]nknown, [q]uit: ", rounds().size() + 1, now_.confidence, graph_.name_of(now_.variable));
       std::fflush(stdout);
       if (!std::getline(std::cin, answer)) return Label::none;
+      for (char& c : answer) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       if (answer == "y" || answer == "yes") return Label::yes;
       if (answer == "n" || answer == "no") return Label::no;
       if (answer == "u" || answer == "unknown") return Label::unknown;
       if (answer == "q" || answer == "quit") return Label::none;
+      fmt::print("  '{}' was not understood\n", answer);
     }
   }
 
@@ -201,11 +207,7 @@ void rank(RankArguments& a) {
   require_usable(a);
   settle(a);
   auto const model = io::read_model(a.file);
-  HostEvidence given;
-  for (auto const& source : a.evidence) {
-    auto const set = read_evidence(a.file, model, source);
-    given.insert(given.end(), set.begin(), set.end());
-  }
+  auto const given = last_of_each_variable(read_evidence(a.file, model, a.evidence));
   auto alarms = find_alarms(a, model, given);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const begin = Clock::now();
@@ -228,7 +230,7 @@ void add_rank(CLI::App& app, int&) {
   command->add_option("--alarms", a->query, "Query of MODEL that lists the alarms")->capture_default_str();
   command->add_option("--evidence", a->evidence, "What is known before: an evidence set of MODEL, or a text file, as for lbp; may be given several times")->allow_extra_args(false)->option_text("SET");
   command->add_option("--session", a->session, "Keep every label in this file as it is given; if there is such a file, go on where it ends");
-  command->add_option("--rounds", a->most_rounds, "Stop after so many rounds")->check(at_least(0));
+  command->add_option("--rounds", a->most_rounds, "Stop after so many rounds; with --session so many more")->check(at_least(0));
   command->add_option("--stats", a->stats, "Write a row each round to this file, with the columns of BINGO's drivers");
   command->add_option("--lists", a->lists, "Write ranked lists to PREFIXinit.out and, before each label, to PREFIX0.out, PREFIX1.out ..., as BINGO's drivers do")->option_text("PREFIX");
   command->add_flag("--cold", a->cold, "Begin each round's inference anew, rather than with the last one's messages: slower, and not swayed by what was believed before");

@@ -33,6 +33,13 @@ std::string to_line(Round const& round, HostFactorGraph const& graph) {
   return fmt::format("{} {} # {}", round.variable, round.label == Label::yes ? "true" : "false", json.dump());
 }
 
+std::string text_of(std::string const& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw InputError(file, "", "cannot be read");
+  return text;
+}
+
 }  // namespace
 
 Session::Session(std::string file, HostFactorGraph const& graph) : file_(std::move(file)), graph_(graph) {
@@ -47,14 +54,29 @@ Session::~Session() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void Session::read() {
-  std::ifstream in(file_, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw InputError(file_, "", "cannot be read");
-  if (!text.starts_with(header) && !header.starts_with(text)) throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
+std::optional<HostEvidence> Session::read_evidence(std::string const& file, HostFactorGraph const& graph) {
+  auto const text = text_of(file);
+  if (!text.starts_with(header)) return {};
+  Session session("", graph);
+  session.file_ = file;
+  session.parse_lines(text);
+  HostEvidence evidence;
+  for (auto const& round : session.rounds_)
+    if (!round.contradicts && round.label != analysis::Label::unknown) evidence.push_back(Observation::hard(round.variable, round.label == analysis::Label::yes));
+  return evidence;
+}
+
+std::size_t Session::parse_lines(std::string const& text) {
   std::size_t kept = 0;
   int number = 0;
   for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1) parse(text.substr(kept, end - kept), ++number);
+  return kept;
+}
+
+void Session::read() {
+  auto const text = text_of(file_);
+  if (!text.starts_with(header) && !header.starts_with(text)) throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
+  auto const kept = parse_lines(text);
   if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw InputError(file_, "", "cannot be written");
   if (kept == 0) begin();
 }

@@ -1,10 +1,12 @@
 // hornbill rank: what was said of alarms, kept in a file as it is said.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hornbill/analysis/ranking.hpp>
+#include <hornbill/graph/host_evidence.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 
 namespace hornbill::cli {
@@ -34,6 +36,10 @@ class Session {
   Session(Session const&) = delete;
   Session& operator=(Session const&) = delete;
 
+  /// What a session holds as evidence, without labels that contradict others; nothing if the file is no session. A last line that was cut off
+  /// does not count.   \throws InputError as above
+  static std::optional<HostEvidence> read_evidence(std::string const& file, HostFactorGraph const& graph);
+
   std::vector<Round> const& rounds() const { return rounds_; }
   void append(Round const& round);
   /// Marks the label of a variable as no evidence.
@@ -41,6 +47,8 @@ class Session {
 
  private:
   void read();
+  /// The complete lines of a text.   \return the bytes that they take
+  std::size_t parse_lines(std::string const& text);
   void begin();
   void parse(std::string const& line, int number);
   void write(std::string const& line);

@@ -10,6 +10,7 @@
 
 #include <hornbill/hornbill.hpp>
 
+#include "rank_session.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -43,6 +44,8 @@ void settle(SolverArguments& a) {
   }
 }
 
+bool runs_one_set_at_a_time(bp::Strategy const& strategy) { return std::holds_alternative<bp::Residual>(strategy) || std::holds_alternative<bp::SeqMax>(strategy); }
+
 bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets) {
   if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, sets); });
   auto strategy = find_strategy(a.schedule, model, a.file);
@@ -50,7 +53,7 @@ bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index s
   auto* const residual = std::get_if<bp::Residual>(&strategy);
   if (a.share && !residual) throw UsageError("--share is for the schedules residual and residual_random");
   if (a.seed && !random && !(residual && residual->randomised)) throw UsageError("--seed is for the schedules seqrnd and residual_random");
-  if (sets > 1 && (residual || std::holds_alternative<bp::SeqMax>(strategy))) throw UsageError(fmt::format("--each: the schedule {} runs one evidence set at a time", a.schedule));
+  if (sets > 1 && runs_one_set_at_a_time(strategy)) throw UsageError(fmt::format("--each: the schedule {} runs one evidence set at a time", a.schedule));
   if (random) a.seed = random->seed = a.seed.value_or(random->seed);
   if (residual) a.share = residual->share = a.share.value_or(residual->share);
   if (residual && residual->randomised) a.seed = residual->seed = a.seed.value_or(residual->seed);
@@ -62,7 +65,7 @@ void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::
   std::size_t available = backend::available_bytes(a.backend);
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
   if (needed > available)
-    throw CapacityError(fmt::format("{} on backend {} (--precision float, fewer --each, or a larger --memory-limit where one is set, may help)", a.file, a.backend), needed, available);
+    throw CapacityError(fmt::format("{} on backend {} (--precision float,{} or a larger --memory-limit where one is set, may help)", a.file, a.backend, plan.sets > 1 ? " fewer --each," : ""), needed, available);
 }
 
 std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options) {
@@ -88,10 +91,21 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source) {
   auto const stored = model.evidence.find(source);
   if (stored != model.evidence.end()) return stored->second;
+  if (std::filesystem::is_regular_file(source))
+    if (auto const session = Session::read_evidence(source, model.graph)) return *session;
   if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);
   std::string known;
   for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
   throw InputError(file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
+}
+
+HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
+  HostEvidence all;
+  for (auto const& source : sources) {
+    auto const set = read_evidence(file, model, source);
+    all.insert(all.end(), set.begin(), set.end());
+  }
+  return all;
 }
 
 std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name) {
@@ -121,6 +135,11 @@ void Progress::operator()(int done, double change) {
   int const width = 24, filled = most_ > 0 ? static_cast<int>(static_cast<double>(width) * done / most_) : 0;
   fmt::print(stderr, "\r[{:<{}}] {} of {} {} {:.2e} ", std::string(filled, '#'), width, done, most_, what_, change);
   std::fflush(stderr);
+}
+
+bp::Options with_progress(bp::Options options) {
+  options.progress = [progress = std::make_shared<Progress>(options.max_iterations)](int iterations, double residual) { (*progress)(iterations, residual); };
+  return options;
 }
 
 }  // namespace hornbill::cli

@@ -36,6 +36,9 @@ void settle(SolverArguments& a);
 /// \param sets  how many evidence sets are run at once
 bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets);
 
+/// Whether a strategy cannot run several evidence sets at once.
+bool runs_one_set_at_a_time(bp::Strategy const& strategy);
+
 /// \throws CapacityError if the device has not enough memory, or --memory-limit does not allow it
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
 
@@ -48,8 +51,11 @@ double share_that_moved(std::vector<double> const& before, std::vector<double> c
 /// What may make a run converge that did not, in words.
 std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 
-/// An evidence set of the model, or of a text file.   \throws InputError
+/// An evidence set of the model, or of a text file; of a session of `hornbill rank` the labels that contradict no others.   \throws InputError, also for a session of another model
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
+
+/// Several, one after another.
+HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources);
 
 /// A query of the model, or `all` variables.   \throws InputError listing what there is
 std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name);
@@ -68,5 +74,8 @@ class Progress {
   bool shown_, drawn_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
+
+/// Options with which a run shows its progress.
+bp::Options with_progress(bp::Options options);
 
 }  // namespace hornbill::cli

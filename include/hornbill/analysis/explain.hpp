@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <hornbill/bp/expected_counts.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 
 namespace hornbill::analysis {
@@ -21,18 +22,31 @@ struct DerivationStep {
 /// Steps to a tuple, those of premises before those that use them. Each tuple is derived once, however often it is used.
 struct Derivation {
   std::vector<DerivationStep> steps;
-  double probability = 1;  ///< that all of its clauses hold: the product of theirs
+  double weight = 1;  ///< the product of those of its factors, each once: without labels the probability that all of its clauses hold
 };
 
-/// The derivation of a tuple whose product of clauses' probabilities, counted as often as they are used, is largest; none if no derivation is
-/// possible. Of each disjunction, such as a tuple's, the best of its body is taken, and disjunctions of disjunctions are passed through.
-///
-/// Given the labels of a run, the probability of a clause is that of its head given its body and the labels: fired / tried of
-/// bp::expected_counts. So what the labels rule out derives nothing. Without labels it is p1.
-/// \param holds  of each conjunction, its probability where its body is true   \shape [F]
+/// Checks that tuples follow by derivations.
 /// \param source  how messages begin, e.g. the file's name
-/// \throws InputError where the graph is no Bayesian network: see network_order()   \throws ShapeError
-/// \source Knuth: A generalization of Dijkstra's algorithm, 1977; here over a graph without cycles
-std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> holds, std::string const& source = "factor graph");
+/// \throws InputError where the graph is no Bayesian network, see network_order(), or a head may be true though its body is not
+void require_derivations(HostFactorGraph const& graph, std::string const& source = "factor graph");
+
+/// What each factor contributes to the probability of the derivations that use it, given the labels of a run:
+///
+///     conjunction   P(head, body) / prod of P(premise)   over its premises; 0 where one of them cannot be true
+///     disjunction   P(head | one of its body)
+///
+/// Where the graph has no cycles, the product of a derivation's weights is P(all of its clauses hold | labels). Without labels the weights
+/// are p1. With labels one may be above 1: of premises that the labels make improbable but for this clause.
+/// \param counts  of the run   \param p_true  its marginals   \shape [V]
+/// \param to_factors  its messages, as bp::variable_messages has them   \shape [E]
+/// \return \shape [F]   \throws ShapeError
+/// \source Bethe's factorisation of the joint probability: Yedidia, Freeman and Weiss, 2005
+std::vector<double> derivation_weights(HostFactorGraph const& graph, bp::ExpectedCounts const& counts, std::span<double const> p_true, std::span<double const> to_factors);
+
+/// The derivation of a tuple whose product of factors' weights, counted as often as they are used, is largest; none if that is 0. Of each
+/// disjunction, such as a tuple's, the best of its body is taken, and disjunctions of disjunctions are passed through.
+/// \param weights  of each factor: p1, or given labels derivation_weights(). So what the labels rule out derives nothing   \shape [F]
+/// \throws InputError as require_derivations()   \throws ShapeError
+std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> weights, std::string const& source = "factor graph");
 
 }  // namespace hornbill::analysis
