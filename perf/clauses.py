@@ -9,7 +9,6 @@ Random clauses: two for each derived tuple, of one to three premises, of which n
 lead to cycles. One tuple in a hundred is an alarm, one in ten an input. Memory is the largest that the process held.
 """
 import argparse
-import glob
 import json
 import multiprocessing
 import os
@@ -18,6 +17,7 @@ import subprocess
 import tempfile
 import time
 
+from clause_files import print_header, sets_of_clauses
 
 FILES = ("clauses.txt", "alarms.txt", "rules.txt")
 
@@ -50,17 +50,19 @@ def measure(arguments, case, files):
                 _, status, usage = os.wait4(process.pid, 0)
                 seconds = time.perf_counter() - begin
             with open(report) as text:
-                line = json.load(text) if status == 0 else {"error": status}
+                line = json.load(text) if status == 0 else {"error": os.waitstatus_to_exitcode(status)}
         line.update({"case": "clauses", "clauses": case, "options": options, "text_bytes": os.path.getsize(clauses), "seconds": seconds, "resident_bytes": usage.ru_maxrss * 1024, "file": None, "commit": arguments.commit})
         print(json.dumps(line), flush=True)
 
 
 def table(files):
-    print("| clauses | text | options | time | memory | of the text | pruned to | compressed to | variables | edges |")
-    print("| " + " | ".join(["---"] * 10) + " |")
+    print_header(["clauses", "text", "options", "time", "memory", "of the text", "pruned to", "compressed to", "variables", "edges"])
     for file in files:
         with open(file) as text:
             for line in map(json.loads, text):
+                if "error" in line:
+                    print(f"| {line['clauses']} | | {line['options']} | failed with exit code {line['error']} | | | | | | |")
+                    continue
                 compressed = line.get("compressed", {}).get("clauses")
                 print(f"| {line['clauses']} | {line['text_bytes'] / 1e6:.3g} MB | {line['options']} | {line['seconds']:.3g} s | {line['resident_bytes'] / 1e6:.4g} MB | {line['resident_bytes'] / line['text_bytes']:.1f} times"
                       f" | {line['pruned']['clauses']:,} | {'' if compressed is None else format(compressed, ',')} | {line['model']['variables']:,} | {line['model']['edges']:,} |")
@@ -86,9 +88,8 @@ def main():
             make.start()
             make.join()
             measure(arguments, f"{int(size):,} random", [os.path.join(folder, name) for name in FILES])
-    for file in sorted(glob.glob(os.path.join(arguments.folder, "*.named_cons_all.txt"))) if arguments.folder else []:
-        name = file.removesuffix(".named_cons_all.txt")
-        measure(arguments, os.path.basename(name), [file, name + ".base_queries.txt", name + ".rule-prob.txt"])
+    for name, *files in sets_of_clauses(arguments.folder):
+        measure(arguments, name, files)
 
 
 if __name__ == "__main__":

@@ -56,11 +56,11 @@ def compare(arguments, graph, labels, folder):
         out.write(packed.read())
     libdai, truth = (columns(os.path.join(data, "marginals", where, f"{graph}.SEQFIX.{labels}.txt.xz")) for where in ("libdai", "longdouble"))
     line = {"case": "libdai", "graph": graph, "labels": labels, "commit": arguments.commit, "iterations": {}}
-    for iterations, theirs, exact in zip(AFTER, libdai, truth):
+    for iterations, theirs, exact in zip(AFTER, libdai, truth, strict=True):
         ours = lbp(arguments.program, model, evidence, "--schedule", "seqfix", "--damping", "0", "--tolerance", "0", "--iterations", str(iterations))[1]
         line["iterations"][iterations] = {"ours_to_long_double": difference(ours, exact), "libdai_to_long_double": difference(theirs, exact)}
     result, converged = lbp(arguments.program, model, evidence, "--schedule", "seqfix")
-    line.update({"converged": result["converged"], "converged_after": result["iterations"], "converged_to_libdai": difference(converged, libdai[-1])})
+    line.update({"converged": result["converged"], "converged_after": result["iterations"], "converged_to_libdai": difference(converged, libdai[AFTER.index(200)])})
     bingo = os.path.join(data, "marginals", "libdai", f"{graph}.SEQFIX.{labels}.bingo.txt.xz")
     if os.path.exists(bingo):
         beliefs = columns(bingo)[0]

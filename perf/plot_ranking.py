@@ -28,7 +28,10 @@ def read(files):
     rankings = {}
     for file in files:
         with open(file) as text:
-            ranking = json.load(text)
+            try:
+                ranking = json.load(text)
+            except ValueError:
+                ranking = {}
         if "rounds" not in ranking or "true" not in ranking:
             raise SystemExit(f"{file}: is not what `hornbill rank --oracle FILE --json` prints")
         rankings[os.path.basename(file).removesuffix(".json")] = ranking
@@ -50,6 +53,8 @@ def plot(draw, output, xlabel, ylabel):
     axes.set_ylabel(ylabel)
     axes.grid(True, linewidth=0.3)
     axes.legend(fontsize=8)
+    if os.path.splitext(output)[1].removeprefix(".") not in figure.canvas.get_supported_filetypes():
+        raise SystemExit(f"{output}: the ending says what to write: .svg, .png or .pdf")
     figure.savefig(output, bbox_inches="tight", metadata={"Date": None} if output.endswith(".svg") else None)
 
 

@@ -9,21 +9,16 @@ The table has the time of a round that the FastLBP paper gives (an RTX 2080 Ti; 
 iterations; and the latter by the sequential program that it compares with), on other graphs of the same sizes.
 """
 import argparse
-import glob
 import json
 import os
-import subprocess
 import tempfile
 import time
+
+from clause_files import ask, print_header, sets_of_clauses
 
 GRAPHS = "weblech,hedc,luindex,jspider,avrora,xalan,sunflow,ftp"
 FASTLBP = {"weblech": (0.07, 0.70, 0.26), "luindex": (0.41, 4.79, 6.05), "jspider": (0.57, 21.72, 29.68), "avrora": (0.90, 13.67, 49.59), "xalan": (1.36, 22.23, 62.72),
            "sunflow": (3.17, 33.76, 144.18), "ftp": (3.31, 32.95, 277.08)}
-
-
-def ask(*command):
-    """What a command prints as JSON."""
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def measure(arguments, graph, file, oracle, more):
@@ -41,19 +36,21 @@ def measure_generated(arguments, graph, folder):
     measure(arguments, graph, file, "true_alarms", {"edges": made["edges"]})
 
 
-def measure_clauses(arguments, clauses, folder):
+def measure_clauses(arguments, files, folder):
     """From the clauses as text. The truth is one in which a rule holds less often than the model says, so that most alarms are false."""
-    name, model, truth = clauses.removesuffix(".named_cons_all.txt"), os.path.join(folder, "model.h5"), os.path.join(folder, "truth.txt")
+    (name, clauses, alarms, rules), model, truth = files, os.path.join(folder, "model.h5"), os.path.join(folder, "truth.txt")
     begin = time.perf_counter()
-    made = ask(arguments.program, "clauses", "model", clauses, "--alarms", name + ".base_queries.txt", "--rules", name + ".rule-prob.txt", "-o", model, "--json")
+    made = ask(arguments.program, "clauses", "model", clauses, "--alarms", alarms, "--rules", rules, "-o", model, "--json")
     seconds = time.perf_counter() - begin
-    ask(arguments.program, "generate", "--oracle", model, "--probability", str(arguments.probability), "--seed", str(arguments.seed), truth, "--json")
-    measure(arguments, os.path.basename(name), model, truth, {"edges": made["model"]["edges"], "clauses": made["pruned"]["clauses_before"], "clauses_seconds": seconds, "truth_probability": arguments.probability, "truth_seed": arguments.seed})
+    sampled = ask(arguments.program, "generate", "--oracle", model, "--probability", str(arguments.probability), "--seed", str(arguments.seed), truth, "--json")
+    if sampled["true_alarms"] == 0:
+        raise SystemExit(f"{name}: no alarm is true where rules hold with probability {arguments.probability}; try another --probability or --seed")
+    measure(arguments, name, model, truth, {"edges": made["model"]["edges"], "clauses": made["pruned"]["clauses_before"], "clauses_seconds": seconds, "truth_probability": arguments.probability, "truth_seed": arguments.seed})
 
 
 def table(files):
-    print("| graph | edges | alarms | true | device | schedule | looked at (Rank-100%-T) | Rank-90%-T | inversions | area under ROC | a round | all rounds | rounds not converged | FastLBP, a round: PARALL | SEQFIX | sequential |")
-    print("| " + " | ".join(["---"] * 16) + " |")
+    print_header(["graph", "edges", "alarms", "true", "device", "schedule", "looked at (Rank-100%-T)", "Rank-90%-T", "inversions", "area under ROC", "a round", "all rounds", "rounds not converged",
+                  "FastLBP, a round: PARALL", "SEQFIX", "sequential"])
     for file in files:
         with open(file) as text:
             for line in map(json.loads, text):
@@ -67,7 +64,7 @@ def main():
     parser.add_argument("program", nargs="?", help="hornbill")
     parser.add_argument("--graphs", default=GRAPHS)
     parser.add_argument("--folder", help="of clauses to rank too: every *.named_cons_all.txt in it")
-    parser.add_argument("--probability", type=float, default=0.2, help="of rules, where the truth of clauses is sampled")
+    parser.add_argument("--probability", type=float, default=0.5, help="of rules, where the truth of clauses is sampled")
     parser.add_argument("--seed", type=int, default=1, help="of that truth")
     parser.add_argument("--backend")
     parser.add_argument("--options", default="", help="further options of `hornbill rank`, in one word")
@@ -81,8 +78,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for graph in filter(None, arguments.graphs.split(",")):
             measure_generated(arguments, graph, folder)
-        for clauses in sorted(glob.glob(os.path.join(arguments.folder, "*.named_cons_all.txt"))) if arguments.folder else []:
-            measure_clauses(arguments, clauses, folder)
+        for files in sets_of_clauses(arguments.folder):
+            measure_clauses(arguments, files, folder)
 
 
 if __name__ == "__main__":

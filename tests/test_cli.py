@@ -341,6 +341,8 @@ R1: NOT path(b), path(nowhere)
         points = plot_ranking.roc(ranking)
         self.assertEqual(points[-2:], [(points[-2][0], 1), (1, 1)])
         self.assertAlmostEqual(plot_ranking.area(points), ranking["auc"])
+        with self.assertRaisesRegex(SystemExit, "notes.json: is not what `hornbill rank"):
+            plot_ranking.read([self.write("notes.json", "none")])
 
     def test_rank_by_a_sampled_truth(self):
         out = json.loads(run("generate", "--oracle", "g.h5", "--probability", 0.995, "--seed", 3, "sampled.txt", "--json")[0])

@@ -17,7 +17,11 @@
 namespace hornbill::cli {
 namespace {
 
-constexpr std::size_t most_sets = 64;  // at once: enough to hide what one alone waits for
+/// How many evidence sets to run at once: one a thread, since all wait for the last to converge, up to as many as keep a GPU busy.
+std::size_t most_at_once(SolverArguments const& a, bp::Strategy const& strategy) {
+  if (runs_one_set_at_a_time(strategy)) return 1;
+  return backend::visit(a.backend, [](auto const& exec) { return std::clamp<std::size_t>(static_cast<std::size_t>(exec.concurrency()), 1, 64); });
+}
 
 /// The labels, but for a hard one of the alarm: nothing would be left to explain.
 void gather_labels(ExplainArguments const& a, io::Model const& model, Explanation& e) {
@@ -100,8 +104,8 @@ std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, s
 }
 
 /// What each label does: every run is without one of them, the first without any.
-void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most_at_once, Explanation& e) {
-  std::size_t const count = 1 + (a.most_labels > 0 ? e.labels.size() : 0), batches = (count + most_at_once - 1) / most_at_once;
+void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most, Explanation& e) {
+  std::size_t const count = 1 + (a.most_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
   auto const p = probabilities(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
     HostEvidence set;
     for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
@@ -134,7 +138,7 @@ int explain(ExplainArguments& a) {
     auto const strategy = choose_strategy(a, model, 1);
     explain_labelled(a, model, strategy, e);
     a.schedule = schedule;
-    if (!e.labels.empty()) explain_labels(a, model, runs_one_set_at_a_time(strategy) ? 1 : most_sets, e);
+    if (!e.labels.empty()) explain_labels(a, model, most_at_once(a, strategy), e);
     else e.unlabelled = e.p_true[e.alarm];
   }
   if (!a.dot.empty()) write_graphviz(e, model, a.dot);
@@ -159,7 +163,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option("MODEL", a->file, "Model without cycles, as `hornbill clauses model` makes it")->required();
   command->add_option("ALARM", a->alarm, "A variable, by name or number")->required();
   command->add_option("--evidence", a->evidence, "The labels: an evidence set of MODEL, or a text file, such as the session of `hornbill rank`; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--labels", a->most_labels, "Show so many labels. Each of the labels costs a run without it, 64 of them at once; 0: none")->check(at_least(0))->capture_default_str();
+  command->add_option("--labels", a->most_labels, "Show so many labels. Each of the labels costs a run without it, one a CPU thread or 64 on a GPU at once; 0: none")->check(at_least(0))->capture_default_str();
   command->add_option("--dot", a->dot, "Write the explanation as a graph for Graphviz: `dot -Tsvg FILE`")->option_text("FILE");
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
