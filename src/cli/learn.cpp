@@ -121,7 +121,7 @@ void add_learn(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<LearnArguments>();
   command->add_option("--run", a->runs, "A model that knows its rules, as `hornbill clauses model` makes it, and what was said of its alarms: an evidence set of the model, or a text file, such as the session of `hornbill rank`; may be given several times")->required()->allow_extra_args(false)->option_text("MODEL LABELS");
   command->add_option("-o,--output", a->output, "Write `Rule: probability` lines to this file, as --rules of `hornbill clauses` reads them");
-  command->add_option("--start", a->start, "Start from the probabilities in this file, rather than from those that the models were made with")->option_text("FILE");
+  command->add_option("--start", a->start, "Start from the probabilities in this file, which has one for every rule, rather than from those that the models were made with")->option_text("FILE");
   command->add_option("--fix", a->fixed, "Leave this rule as it is; may be given several times")->allow_extra_args(false)->option_text("RULE");
   command->add_option("--prior", a->learning.prior, "Take each rule as tried so many times before, with the success that its probability at the start says; 0: the labels alone, which may make rules certain that were seen a few times")->check(at_least(0))->capture_default_str();
   command->add_option("--steps", a->learning.max_steps, "Most steps of expectation maximisation")->check(at_least(0))->capture_default_str();
