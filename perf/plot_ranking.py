@@ -32,7 +32,7 @@ def read(files):
                 ranking = json.load(text)
             except ValueError:
                 ranking = {}
-        if "rounds" not in ranking or "true" not in ranking:
+        if not isinstance(ranking, dict) or "rounds" not in ranking or "true" not in ranking:
             raise SystemExit(f"{file}: is not what `hornbill rank --oracle FILE --json` prints")
         rankings[os.path.basename(file).removesuffix(".json")] = ranking
     return rankings
@@ -53,7 +53,7 @@ def plot(draw, output, xlabel, ylabel):
     axes.set_ylabel(ylabel)
     axes.grid(True, linewidth=0.3)
     axes.legend(fontsize=8)
-    if os.path.splitext(output)[1].removeprefix(".") not in figure.canvas.get_supported_filetypes():
+    if os.path.splitext(output)[1].removeprefix(".").lower() not in figure.canvas.get_supported_filetypes():
         raise SystemExit(f"{output}: the ending says what to write: .svg, .png or .pdf")
     figure.savefig(output, bbox_inches="tight", metadata={"Date": None} if output.endswith(".svg") else None)
 

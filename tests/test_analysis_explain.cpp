@@ -13,7 +13,7 @@
 
 #include "reference/reference.hpp"
 #include "support/clauses.hpp"
-#include "support/forest.hpp"
+#include "support/forest_network.hpp"
 
 using namespace hornbill;
 using test::clauses_of;
@@ -89,7 +89,7 @@ double probability_of_all(HostFactorGraph const& graph, std::set<Index> const& v
 TEST_CASE("explain: given labels, the derivation that most probably holds, where there are no cycles") {
   int with_choice = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    auto const graph = test::random_forest(seed, 10);
+    auto const graph = test::random_forest_network(seed, 10);
     auto const world = sample_world(graph, seed);
     HostEvidence labels;
     for (Index v = 8; v > 8 - static_cast<Index>(seed % 4); --v) labels.push_back(v == 7 ? Observation::soft(v, 0.7, 0.2) : Observation::hard(v, world[v]));

@@ -10,10 +10,10 @@
 
 #include "reference/reference.hpp"
 #include "support/cells.hpp"
-#include "support/forest.hpp"
+#include "support/forest_network.hpp"
 
 using namespace hornbill;
-using test::random_forest;
+using test::random_forest_network;
 
 namespace {
 
@@ -64,7 +64,7 @@ struct Messages {
 TEST_CASE_TEMPLATE("expected counts: those of all worlds, where there are no cycles", Cell, HORNBILL_TEST_CELLS) {
   double const tolerance = sizeof(typename Cell::Value) == 4 ? 2e-5 : 1e-9;
   for (unsigned seed = 0; seed < 30; ++seed) {
-    auto const graph = random_forest(seed, 11);
+    auto const graph = random_forest_network(seed, 11);
     auto const evidence = labels_of(graph, seed, static_cast<Index>(seed % 5));
     Messages<Cell> const messages(graph, evidence);
     auto const counts = bp::expected_counts(graph, messages.to_variables, messages.to_factors);
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("expected counts: those of all worlds, where there are no cyc
 
 TEST_CASE_TEMPLATE("log evidence: that of all worlds, where there are no cycles", Cell, HORNBILL_DOUBLE_CELLS) {
   for (unsigned seed = 0; seed < 30; ++seed) {
-    auto const graph = random_forest(seed, 13);
+    auto const graph = random_forest_network(seed, 13);
     auto const evidence = labels_of(graph, seed, static_cast<Index>(seed % 6));
     double expected = 0;  // P(a, b, ...) = P(a) P(b | a) ...
     HostEvidence before;
@@ -117,6 +117,21 @@ TEST_CASE_TEMPLATE("log evidence: heads that may be true though their bodies are
   CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) == doctest::Approx(std::log(p * 0.8 + (1 - p) * 0.3)));
 }
 
+TEST_CASE_TEMPLATE("log evidence: a nearly certain premise of several clauses, observed against", Cell, HORNBILL_DOUBLE_CELLS) {
+  Index const causes = 8;  // the tuple fails with 0.001^8
+  FactorGraphBuilder builder(causes + 3);
+  std::vector<Index> body;
+  for (Index c = 0; c < causes; ++c) {
+    builder.add_prior(c, 0.999);
+    body.push_back(c);
+  }
+  builder.add_disjunction(causes, body);
+  for (Index head : {causes + 1, causes + 2}) builder.add_conjunction(head, std::vector<Index>{causes});
+  auto const graph = std::move(builder).build();
+  HostEvidence const seen{Observation::hard(causes + 1, 0)};
+  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) == doctest::Approx(causes * std::log1p(-0.999)).epsilon(1e-12));
+}
+
 TEST_CASE("log evidence: of what cannot be") {
   auto const graph = std::move(FactorGraphBuilder(2).add_prior(0, 1).add_conjunction(1, std::vector<Index>{0}, 0.5)).build();
   std::vector<double> const nothing_said(3);
@@ -135,7 +150,7 @@ TEST_CASE("expected counts: what does not fit") {
 
 TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there from the start", Cell, HORNBILL_TEST_CELLS) {
   using Exec = typename Cell::Exec;
-  auto graph = random_forest(3, 60);
+  auto graph = random_forest_network(3, 60);
   auto const plan = bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::Parall{}));
   auto const inference_over = [&](HostFactorGraph const& of) { return bp::InferenceOn<Exec, typename Cell::Value>(Exec(), of, plan); };
   auto inference = inference_over(graph);
@@ -170,7 +185,7 @@ TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there
 TEST_CASE_TEMPLATE("run: graphs that differ in their probabilities alone, in one state", Cell, HORNBILL_DOUBLE_CELLS) {
   using Exec = typename Cell::Exec;
   Exec const exec;
-  auto const host = random_forest(5, 40);
+  auto const host = random_forest_network(5, 40);
   auto changed = host;
   for (double& p : changed.p1)
     if (p < 1) p = 0.25 + p / 2;

@@ -410,6 +410,11 @@ R1: NOT path(b), path(nowhere)
         with open("pair.session") as text:
             other = self.write("other.session", text.read().replace('"name": "variable 0"', '"name": "x"').replace('"name":"variable 0"', '"name":"x"'))
         self.assertIn("the session is of another", run("lbp", "pair.causal_fg", "--evidence", other, code=3)[1])
+        with open("pair.session") as text:  # with a note and a label that someone added, and other ends of lines
+            kept = [line for line in text.read().splitlines() if not line.startswith("2 ")]
+        edited = self.write("edited.session", "\r\n".join([*kept, "# my own note", "2 false"]))
+        top = json.loads(run("lbp", "pair.causal_fg", "--evidence", edited, "--top", "all", "--json")[0])["top"]
+        self.assertEqual({one["variable"]: one["p_true"] for one in top}, {0: 1, 1: 1, 2: 0})
         self.write("both.txt", "0 1\n1 0\n")
         self.assertIn("contradicts itself", run("rank", "pair.causal_fg", "--alarms", "all", "--ask", "--evidence", "both.txt", code=5)[1])
 
@@ -510,6 +515,7 @@ R1: NOT path(b), path(nowhere)
         out = json.loads(run("learn", "--run", "m.h5", self.write("true.txt", "alarm(0) true\n"), "--start", self.write("start.txt", "R: 1\nCertain: 0.5\n"), "--json")[0])
         self.assertEqual(out["rules"][1]["probability"], 1)  # what is certain of the start stays so
         self.assertIn("R          0.9000    0.3222         8.0\n", run("learn", "--run", "m.h5", "labels.txt")[0])
+        self.assertIn("no steps; log-likelihood of the labels -14.0262\n", run("learn", "--run", "m.h5", "labels.txt", "--steps", 0, code=4)[0])
         self.assertIn("stopped at the limit (--steps); log-likelihood of the labels -14.0262 -> -4.59", run("learn", "--run", "m.h5", "labels.txt", "--steps", 1, "--change", 0, code=4)[0])
         # What cannot be learned from.
         self.write("impossible.txt", "always false\n")

@@ -60,16 +60,15 @@ class LogEvidence {
  private:
   static double log_likelihood(Observation const& o, int value) { return std::log(o.is_hard() ? static_cast<double>(o.value == value) : o.likelihood[value]); }
 
+  /// By the odds, so that what one value lacks to certainty is kept in the other.
   static LogValues normalised(LogValues const& values) {
-    double const sum = log_sum(values[0], values[1]);
-    return std::isinf(sum) ? values : LogValues{values[0] - sum, values[1] - sum};
+    if (std::isinf(values[0]) && std::isinf(values[1])) return values;
+    return of_log_odds(values[1] - values[0]);
   }
+  static LogValues of_log_odds(double log_odds) { return {log_probability(-log_odds), log_probability(log_odds)}; }
 
   /// The message of a factor to a variable of its body.
-  LogValues to_body(Index a, std::size_t i) const {
-    double const log_odds = to_variables_[graph_.factor_offsets[a] + i];
-    return {log_probability(-log_odds), log_probability(log_odds)};
-  }
+  LogValues to_body(Index a, std::size_t i) const { return of_log_odds(to_variables_[graph_.factor_offsets[a] + i]); }
 
   /// The message of a factor to its head, whose body's variables have been told all.
   LogValues to_head(Index a) {

@@ -137,9 +137,11 @@ int explain(ExplainArguments& a) {
     std::string const schedule = a.schedule;
     auto const strategy = choose_strategy(a, model, 1);
     explain_labelled(a, model, strategy, e);
-    a.schedule = schedule;
-    if (!e.labels.empty()) explain_labels(a, model, most_at_once(a, strategy), e);
-    else e.unlabelled = e.p_true[e.alarm];
+    e.unlabelled = e.p_true[e.alarm];
+    if (!e.labels.empty()) {
+      a.schedule = schedule;
+      explain_labels(a, model, most_at_once(a, strategy), e);
+    }
   }
   if (!a.dot.empty()) write_graphviz(e, model, a.dot);
   if (a.json) print_explanation_json(e, model);
@@ -169,7 +171,8 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "The derivation is that whose clauses are most probable to hold together, given the labels; each counts as often as it is\n"
-      "used while it is sought. The number at a clause is its probability where its premises hold.\n"
+      "used while it is sought; where cycles make that no probability, an upper bound is given. The number at a clause is its\n"
+      "probability where its premises hold.\n"
       "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 in log-odds\n"
       "are not shown (JSON: log_odds is null where either probability is 0 or 1). A hard label of ALARM itself is left out.\n"
       "Limits such as --iterations are of each run.\n"

@@ -37,8 +37,12 @@ struct Explanation {
   int unconverged = 0;              ///< runs that met a limit
   int runs = 0;
 
-  /// P(the derivation's clauses hold): at most that of the alarm, also where cycles let the product be more.
-  double probability_of_derivation() const { return std::min(derivation->weight, p_true[alarm]); }
+  /// What the derivation's probability cannot exceed: that of any of its tuples. Where there are cycles, the product of weights may be more.
+  double bound() const {
+    double least = p_true[alarm];
+    for (auto const& step : derivation->steps) least = std::min(least, p_true[step.tuple]);
+    return least;
+  }
 };
 
 /// Labels that move the alarm by less are not shown: most of what the others do is how far from the fixed point runs stop.   \units log-odds

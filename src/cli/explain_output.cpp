@@ -1,6 +1,7 @@
 // hornbill explain: as text, JSON and Graphviz.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,13 +31,20 @@ std::optional<Observation> label_of(Explanation const& e, Index variable) {
   return found == e.labels.end() ? std::nullopt : std::optional(*found);
 }
 
+/// Whether cycles make the derivation's weight no probability.
+bool exceeds_bound(Explanation const& e) {
+  constexpr double tolerance = 1e-5;  // to which runs converge, and more
+  return e.derivation->weight > e.bound() + tolerance;
+}
+
 void print_derivation(Explanation const& e, io::Model const& model) {
   if (!e.derivation) {
     fmt::print("no derivation is possible{}\n", e.labels.empty() ? "" : " under these labels");
     return;
   }
   auto const& steps = e.derivation->steps;
-  fmt::print("most probable derivation, all of its clauses with probability {:.4f}:\n", e.probability_of_derivation());
+  bool const is_more = exceeds_bound(e);
+  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "", is_more ? e.bound() : e.derivation->weight);
   std::map<Index, std::size_t> number;
   int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -99,7 +107,7 @@ void print_explanation_json(Explanation const& e, io::Model const& model) {
       for (Index premise : step.premises) premises.push_back(graph.name_of(premise));
       steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true[step.tuple]}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
     }
-    json["derivation"] = {{"probability", e.probability_of_derivation()}, {"steps", steps}};
+    json["derivation"] = {{"probability", std::min(e.derivation->weight, e.bound())}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};
   }
   for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
     nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", influence.without}};
@@ -116,13 +124,15 @@ void write_graphviz(Explanation const& e, io::Model const& model, std::string co
     text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)), quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true[v])));
   };
   std::map<Index, bool> drawn;
+  std::set<Index> clauses;
   if (e.derivation)
     for (auto const& step : e.derivation->steps) {
       add_tuple(step.tuple, "ellipse");
       drawn[step.tuple] = true;
+      text += fmt::format("  f{} -> v{};\n", step.clause, step.tuple);
+      if (!clauses.insert(step.clause).second) continue;  // several tuples follow from it
       text += fmt::format("  f{} [shape=box, label={}];\n", step.clause, quoted(fmt::format("{}\n{:.4f}", rules_of(model, step.clause), e.holds[step.clause])));
       for (Index premise : step.premises) text += fmt::format("  v{} -> f{};\n", premise, step.clause);
-      text += fmt::format("  f{} -> v{};\n", step.clause, step.tuple);
     }
   if (!drawn[e.alarm]) add_tuple(e.alarm, "ellipse");
   drawn[e.alarm] = true;

@@ -80,8 +80,8 @@ void print_text(LearnArguments const& a, analysis::Learned const& learned) {
   for (auto const& [name, rule] : learned.rules) width = std::max(width, name.size());
   fmt::print("{:<{}}  {:>8}  {:>8}  {:>10}\n", "rule", width, "before", "learned", "tried");
   for (auto const& [name, rule] : learned.rules) fmt::print("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
-  if (learned.steps.empty()) return;
-  fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(), learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood, learned.log_likelihood);
+  if (learned.steps.empty()) fmt::print("no steps; log-likelihood of the labels {:.4f}\n", learned.log_likelihood);
+  else fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(), learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood, learned.log_likelihood);
   if (!a.output.empty()) fmt::print("{}: {} rules\n", a.output, learned.rules.size());
 }
 

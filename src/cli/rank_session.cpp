@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/model.hpp>
 
 namespace hornbill::cli {
 namespace {
@@ -31,6 +33,12 @@ std::string to_line(Round const& round, HostFactorGraph const& graph) {
   using analysis::Label;
   if (round.label == Label::unknown) return fmt::format("# unknown {} {}", round.variable, json.dump());
   return fmt::format("{} {} # {}", round.variable, round.label == Label::yes ? "true" : "false", json.dump());
+}
+
+/// \throws InputError unless the variable is called so
+void require_name(std::string const& file, int number, HostFactorGraph const& graph, Index variable, std::string const& name) {
+  if (variable < 0 || variable >= graph.num_variables || as_stored(graph.name_of(variable)) != name)
+    throw InputError(file, fmt::format("line {}", number), fmt::format("variable {} is {} there, which it is not in this model: the session is of another", variable, name));
 }
 
 std::string text_of(std::string const& file) {
@@ -56,27 +64,27 @@ Session::~Session() {
 
 std::optional<HostEvidence> Session::read_evidence(std::string const& file, HostFactorGraph const& graph) {
   auto const text = text_of(file);
-  if (!text.starts_with(header)) return {};
-  Session session("", graph);
-  session.file_ = file;
-  session.parse_lines(text);
-  HostEvidence evidence;
-  for (auto const& round : session.rounds_)
-    if (!round.contradicts && round.label != analysis::Label::unknown) evidence.push_back(Observation::hard(round.variable, round.label == analysis::Label::yes));
+  if (!text.starts_with(header.substr(0, header.size() - 1))) return {};
+  auto evidence = io::read_evidence_text(file, graph);
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    Index variable = -1;
+    if (std::sscanf(line.c_str(), "# contradicts %d", &variable) == 1) std::erase_if(evidence, [=](Observation const& o) { return o.variable == variable; });
+    auto const brace = line.find('{');
+    if (brace == std::string::npos || std::sscanf(line.c_str(), "%d", &variable) != 1) continue;
+    auto const json = nlohmann::json::parse(line.substr(brace), nullptr, false);
+    if (json.is_object() && json.contains("name") && json["name"].is_string()) require_name(file, number, graph, variable, json["name"]);
+  }
   return evidence;
-}
-
-std::size_t Session::parse_lines(std::string const& text) {
-  std::size_t kept = 0;
-  int number = 0;
-  for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1) parse(text.substr(kept, end - kept), ++number);
-  return kept;
 }
 
 void Session::read() {
   auto const text = text_of(file_);
   if (!text.starts_with(header) && !header.starts_with(text)) throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
-  auto const kept = parse_lines(text);
+  std::size_t kept = 0;
+  int number = 0;
+  for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1) parse(text.substr(kept, end - kept), ++number);
   if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw InputError(file_, "", "cannot be written");
   if (kept == 0) begin();
 }
@@ -110,9 +118,7 @@ void Session::parse(std::string const& line, int number) {
   try {
     auto const brace = line.find('{');
     auto const json = nlohmann::json::parse(brace == std::string::npos ? std::string() : line.substr(brace));
-    std::string const name = json.at("name");
-    if (variable < 0 || variable >= graph_.num_variables || as_stored(graph_.name_of(variable)) != name)
-      fail(fmt::format("variable {} is {} there, which it is not in this model: the session is of another", variable, name));
+    require_name(file_, number, graph_, variable, json.at("name"));
     round.confidence = json.at("confidence");
     round.inversions = json.at("inversions");
     round.unconverged = json.at("unconverged");

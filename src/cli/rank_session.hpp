@@ -36,8 +36,8 @@ class Session {
   Session(Session const&) = delete;
   Session& operator=(Session const&) = delete;
 
-  /// What a session holds as evidence, without labels that contradict others; nothing if the file is no session. A last line that was cut off
-  /// does not count.   \throws InputError as above
+  /// What a session holds as evidence, without labels that contradict others, and with what else was written into it; nothing if the file
+  /// is no session.   \throws InputError for a session of another model, or a line that is no evidence
   static std::optional<HostEvidence> read_evidence(std::string const& file, HostFactorGraph const& graph);
 
   std::vector<Round> const& rounds() const { return rounds_; }
@@ -47,8 +47,6 @@ class Session {
 
  private:
   void read();
-  /// The complete lines of a text.   \return the bytes that they take
-  std::size_t parse_lines(std::string const& text);
   void begin();
   void parse(std::string const& line, int number);
   void write(std::string const& line);

@@ -24,7 +24,7 @@ std::vector<Index> forward_clauses(ClauseSet const& clauses, std::span<Index con
 /// Adds to an acyclic set further derivable clauses as long as there is no cycle; no other can be added after that. First come those that fit an
 /// order of the tuples in which few clauses do not, then the others in order of their depth.
 /// \param kept  forward_clauses()   \return a larger set, ascending
-/// \cost linear where clauses against the order are few or reach little; quadratic at worst
+/// \cost linear where few clauses go against the order: each that does walks what lies between its head and its premises; quadratic at worst
 /// \source Pearce and Kelly: A dynamic topological sort algorithm for directed acyclic graphs, 2006: an order of the tuples is kept up to date, and
 ///         only what lies between a clause's head and its premises is searched; here from both, until either search is exhausted
 std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> kept);

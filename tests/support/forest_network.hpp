@@ -10,7 +10,7 @@
 namespace hornbill::test {
 
 /// A Bayesian network in which every variable is used at most once.
-inline HostFactorGraph random_forest(unsigned seed, Index num_variables) {
+inline HostFactorGraph random_forest_network(unsigned seed, Index num_variables) {
   std::mt19937 random(seed);
   auto const below = [&](std::size_t n) { return random() % n; };
   auto const uniform = [&] { return static_cast<double>(random() % 1000 + 1) / 1002; };
