@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/bp/expected_counts.hpp>
+#include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/bayesian_network.hpp>
 
@@ -48,15 +49,13 @@ class Learner {
 
   Learned learn() {
     for (auto& run : runs_) take_probabilities(run);
-    for (int step = 0; step < options_.max_steps && !learned_.converged; ++step) {
-      LearnStep now;
-      auto const trials = expect(now);
-      now.change = maximise(trials);
-      for (auto& run : runs_) take_probabilities(run);
-      learned_.converged = now.change <= options_.tolerance;
-      learned_.steps.push_back(now);
-      learned_.unconverged = std::max(learned_.unconverged, now.unconverged);
-      if (options_.progress) options_.progress(now);
+    while (may_step()) {
+      auto const start = log_odds();
+      step();
+      auto const first = log_odds();
+      if (!may_step()) break;
+      step();
+      if (may_step()) leap(start, first, log_odds());
     }
     LearnStep last;  // what the probabilities came to
     auto const trials = expect(last);
@@ -78,6 +77,69 @@ class Learner {
   }
 
   bool is_fixed(std::string const& name, LearnedRule const& rule) const { return rule.before == 0 || rule.before == 1 || options_.fixed.contains(name); }
+
+  bool may_step() const { return steps_ < options_.max_steps && !learned_.converged; }
+
+  /// One step of expectation maximisation.   \return the objective before it
+  double step() {
+    LearnStep now;
+    auto const trials = expect(now);
+    double const objective = now.log_likelihood + log_prior();
+    now.change = maximise(trials);
+    for (auto& run : runs_) take_probabilities(run);
+    ++steps_;
+    learned_.converged = now.change <= options_.tolerance;
+    learned_.steps.push_back(now);
+    learned_.unconverged = std::max(learned_.unconverged, now.unconverged);
+    reached_ = objective;
+    if (options_.progress) options_.progress(now);
+    return objective;
+  }
+
+  /// A step from where the last two lead to. Steps are short where labels say little, and each much like the one before; where the leap
+  /// goes too far, it is taken back.   Source: Varadhan and Roland: Simple and globally convergent methods for accelerating the
+  /// convergence of any EM algorithm, 2008: scheme S3, here in log-odds
+  void leap(std::vector<double> const& start, std::vector<double> const& first, std::vector<double> const& second) {
+    double of_step = 0, of_turn = 0;
+    for (std::size_t r = 0; r < start.size(); ++r) {
+      double const step = first[r] - start[r], turn = second[r] - first[r] - step;
+      of_step += step * step;
+      of_turn += turn * turn;
+    }
+    if (of_turn == 0) return;
+    double const length = std::max(1.0, std::sqrt(of_step / of_turn));
+    auto ahead = start;
+    for (std::size_t r = 0; r < start.size(); ++r) ahead[r] += 2 * length * (first[r] - start[r]) + length * length * (second[r] - 2 * first[r] + start[r]);
+    double const before = reached_;
+    set_log_odds(ahead);
+    if (step() >= before) return;
+    learned_.converged = false;
+    learned_.steps.pop_back();
+    set_log_odds(second);
+  }
+
+  /// Of the rules that are learned.
+  std::vector<double> log_odds() const {
+    std::vector<double> result;
+    for (auto const& [name, rule] : learned_.rules)
+      if (!is_fixed(name, rule)) result.push_back(std::log(rule.probability / (1 - rule.probability)));
+    return result;
+  }
+
+  void set_log_odds(std::vector<double> const& values) {
+    std::size_t next = 0;
+    for (auto& [name, rule] : learned_.rules)
+      if (!is_fixed(name, rule)) rule.probability = std::clamp(hornbill::detail::probability(values[next++]), least, 1 - least);
+    for (auto& run : runs_) take_probabilities(run);
+  }
+
+  /// What the prior adds to the log-likelihood, but for a constant.
+  double log_prior() const {
+    double sum = 0;
+    for (auto const& [name, rule] : learned_.rules)
+      if (!is_fixed(name, rule)) sum += options_.prior * (rule.before * std::log(rule.probability) + (1 - rule.before) * std::log(1 - rule.probability));
+    return sum;
+  }
 
   /// Of one run, the probability of each of its rules.
   std::vector<double> probabilities_of(LabelledRun const& run) const {
@@ -141,6 +203,8 @@ class Learner {
   LearnOptions const& options_;
   std::map<io::Model const*, std::vector<Index>> orders_;  ///< of the models' factors
   Learned learned_;
+  int steps_ = 0;        ///< also those that were taken back
+  double reached_ = 0;   ///< objective before the last step
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ struct LearnStep {
 };
 
 struct LearnOptions {
-  int max_steps = 200;
-  double tolerance = 1e-4;      ///< stop when no probability changes by more
+  int max_steps = 1000;
+  double tolerance = 1e-6;      ///< stop when a step changes no probability by more: where labels say little, steps are short
   /// Each rule counts as tried so many times before, with the success that its probability at the start says. 0: the likelihood alone.
   double prior = 1;
   std::set<std::string> fixed = {};  ///< rules to leave as they are
@@ -49,7 +49,7 @@ struct LearnedRule {
 
 struct Learned {
   std::map<std::string, LearnedRule> rules;
-  std::vector<LearnStep> steps;
+  std::vector<LearnStep> steps;  ///< that were kept
   double log_likelihood = 0;  ///< with these probabilities
   int unconverged = 0;        ///< runs whose inference met a limit, the most of any step
   bool converged = false;
@@ -66,13 +66,14 @@ class ContradictingLabels : public InputError {
 ///
 ///     p = (held + prior * p_start) / (tried + prior)
 ///
-/// A clause that several rules were folded into is as many trials, each of which counts as held as often as the others allow:
+/// and, after every two steps, a third from where they lead to. A clause that several rules were folded into is as many trials, each of which counts as held as often as the others allow:
 /// held_r = fired + (tried - fired) (p_r - p) / (1 - p), with p the product of all. Rules of probability 0 or 1 stay as they are, and
 /// others within [1e-6, 1 - 1e-6].
 /// \throws InputError if a model knows nothing of rules or is no Bayesian network (see network_order()), a rule starts with
 ///         several probabilities, or a fixed rule is unknown
 /// \throws ContradictingLabels
-/// \source Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977
+/// \source Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977; Varadhan and Roland: Simple and globally
+///         convergent methods for accelerating the convergence of any EM algorithm, 2008
 Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options);
 
 }  // namespace hornbill::analysis
