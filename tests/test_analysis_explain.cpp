@@ -1,5 +1,6 @@
 // Most probable derivations against all ways to derive a tuple.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -23,6 +24,11 @@ namespace {
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 0.75}};
 
 io::Model model_of(analysis::ClauseSet const& set) { return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt"); }
+
+std::vector<double> logs_of(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return values;
+}
 
 /// The largest product of a derivation of a tuple, from all choices of a clause for each tuple.
 double best_of_all(analysis::ClauseSet const& set, Index target) {
@@ -98,8 +104,7 @@ TEST_CASE("explain: given labels, the derivation that most probably holds, where
     bp::InferenceOn<Exec, double> inference(Exec(), graph, plan);
     for (auto const& label : labels) inference.observe(label);
     REQUIRE(inference.run({.tolerance = 1e-12}).stop == bp::Stop::converged);
-    auto const to_factors = inference.variable_messages();
-    auto const weights = analysis::derivation_weights(graph, bp::expected_counts(graph, inference.factor_messages(), to_factors), inference.marginals(), to_factors);
+    auto const weights = analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages());
     for (Index tuple = 0; tuple < graph.num_variables; ++tuple) {
       CAPTURE(seed);
       CAPTURE(tuple);
@@ -108,10 +113,28 @@ TEST_CASE("explain: given labels, the derivation that most probably holds, where
       with_choice += all.size() > 1;
       for (auto const& one : all) best = std::max(best, probability_of_all(graph, one, labels));
       auto const derivation = analysis::most_probable_derivation(graph, tuple, weights);
-      CHECK(std::abs((derivation ? derivation->weight : 0) - best) < 1e-9);
+      CHECK(std::abs((derivation ? std::exp(derivation->log_weight) : 0) - best) < 1e-9);
     }
   }
   CHECK(with_choice > 50);
+}
+
+TEST_CASE("explain: labels that make a tuple less probable than a number can be") {
+  Index const labels = 400;  // of clauses of 0.999 each, said to be false: odds of 1e-1200
+  FactorGraphBuilder builder(labels + 2);
+  builder.add_prior(0, 0.999).add_conjunction(1, std::vector<Index>{0}, 0.5);
+  for (Index v = 2; v < labels + 2; ++v) builder.add_conjunction(v, std::vector<Index>{0}, 0.999);
+  auto const graph = std::move(builder).build();
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  bp::InferenceOn<Exec, double> inference(Exec(), graph, bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::SeqFix{})));
+  for (Index v = 2; v < labels + 2; ++v) inference.observe(Observation::hard(v, 0));
+  REQUIRE(inference.run({}).stop == bp::Stop::converged);
+  CHECK(inference.marginals()[1] == 0);
+  double const expected = std::log(0.999 / 0.001) + labels * std::log(0.001) + std::log(0.5);
+  CHECK(inference.log_odds()[1] == doctest::Approx(expected));
+  auto const derivation = analysis::most_probable_derivation(graph, 1, analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages()));
+  REQUIRE(derivation);
+  CHECK(derivation->log_weight == doctest::Approx(expected));
 }
 
 TEST_CASE("explain: a clause that several tuples follow from counts once") {
@@ -122,10 +145,10 @@ TEST_CASE("explain: a clause that several tuples follow from counts once") {
                                    .add_conjunction(3, std::vector<Index>{1, 2}, 0.9)
                                    .add_conjunction(4, std::vector<Index>{3, 1}, 0.8))
                          .build();
-  auto const derivation = analysis::most_probable_derivation(graph, 4, graph.p1);
+  auto const derivation = analysis::most_probable_derivation(graph, 4, logs_of(graph.p1));
   REQUIRE(derivation);
   CHECK(derivation->steps.size() == 4);  // 1, 2, 3 and 4
-  CHECK(derivation->weight == doctest::Approx(0.3 * 0.5 * 0.9 * 0.8));
+  CHECK(std::exp(derivation->log_weight) == doctest::Approx(0.3 * 0.5 * 0.9 * 0.8));
 }
 
 TEST_CASE("explain: the derivation of the largest product") {
@@ -135,7 +158,7 @@ TEST_CASE("explain: the derivation of the largest product") {
     auto const model = model_of(set);
     for (Index t = 0; t < set.num_tuples(); ++t) {
       if (std::ranges::count(set.heads, t) == 0) continue;
-      auto const derivation = analysis::most_probable_derivation(model.graph, *io::find_variable(model.graph, set.tuple_names[t]), model.graph.p1);
+      auto const derivation = analysis::most_probable_derivation(model.graph, *io::find_variable(model.graph, set.tuple_names[t]), logs_of(model.graph.p1));
       REQUIRE(derivation);
       std::map<Index, double> product;  // counted as often as used, from steps in order
       double once = 1;
@@ -147,7 +170,7 @@ TEST_CASE("explain: the derivation of the largest product") {
       CHECK(product.size() == derivation->steps.size());  // each tuple once
       CHECK(product.at(derivation->steps.back().tuple) == doctest::Approx(best_of_all(set, t)));
       CHECK(model.graph.name_of(derivation->steps.back().tuple) == set.tuple_names[t]);
-      CHECK(derivation->weight == doctest::Approx(once));
+      CHECK(std::exp(derivation->log_weight) == doctest::Approx(once));
     }
   }
 }
@@ -158,7 +181,7 @@ TEST_CASE("explain: what is ruled out derives nothing") {
   auto const find = [&](char const* name) { return *io::find_variable(graph, name); };
   auto weights = graph.p1;
   auto const through = [&](char const* name) {
-    auto const derivation = analysis::most_probable_derivation(graph, find("t"), weights);
+    auto const derivation = analysis::most_probable_derivation(graph, find("t"), logs_of(weights));
     return derivation && std::ranges::any_of(derivation->steps, [&](auto const& step) { return step.tuple == find(name); });
   };
   CHECK(through("a"));  // 0.9 * 0.6, rather than 0.6 * 0.75
@@ -166,7 +189,7 @@ TEST_CASE("explain: what is ruled out derives nothing") {
   REQUIRE(graph.variables_of(0)[0] == find("a") - 1);
   CHECK(through("b"));
   std::fill(weights.begin(), weights.end(), 0);
-  CHECK(!analysis::most_probable_derivation(graph, find("t"), weights));
+  CHECK(!analysis::most_probable_derivation(graph, find("t"), logs_of(weights)));
 }
 
 TEST_CASE("explain: disjunctions of disjunctions are one tuple") {
@@ -177,13 +200,13 @@ TEST_CASE("explain: disjunctions of disjunctions are one tuple") {
                                    .add_disjunction(3, std::vector<Index>{2})
                                    .add_conjunction(4, std::vector<Index>{3}, 0.5))
                          .build();
-  auto const derivation = analysis::most_probable_derivation(graph, 4, graph.p1);
+  auto const derivation = analysis::most_probable_derivation(graph, 4, logs_of(graph.p1));
   REQUIRE(derivation);
   REQUIRE(derivation->steps.size() == 2);
   CHECK(derivation->steps[0].tuple == 3);
   CHECK(derivation->steps[0].clause == 1);
   CHECK(derivation->steps[1].premises == std::vector<Index>{3});
-  CHECK(derivation->weight == doctest::Approx(0.4));
+  CHECK(std::exp(derivation->log_weight) == doctest::Approx(0.4));
 }
 
 TEST_CASE("explain: what is no Bayesian network") {
@@ -193,6 +216,6 @@ TEST_CASE("explain: what is no Bayesian network") {
   auto const leaky = std::move(FactorGraphBuilder(2).add_prior(0, 0.5).add_disjunction(1, std::vector<Index>{0}, 0.9, 0.1)).build();
   CHECK_THROWS_WITH_AS(analysis::require_derivations(leaky, "l.fg"), doctest::Contains("l.fg: factor 1: variable 1 may be true though its body is not (p2 = 0.1)"), InputError);
   auto const prior = std::move(FactorGraphBuilder(1).add_prior(0, 0.5)).build();
-  CHECK_THROWS_AS(analysis::derivation_weights(prior, {}, one, one), ShapeError);
+  CHECK_THROWS_AS(analysis::log_derivation_weights(prior, one, {}), ShapeError);
   CHECK_THROWS_AS(analysis::most_probable_derivation(prior, 0, {}), ShapeError);
 }

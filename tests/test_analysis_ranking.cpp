@@ -34,6 +34,15 @@ TEST_CASE("ranking: labelled true, then by confidence, then by name, labelled fa
   CHECK(analysis::count_inversions(ranked, {true, true, false, false, false}) == 1 + 3);  // before a: e; before b: e, c, d
 }
 
+TEST_CASE("ranking: what is 0 or 1 to the last bit goes by log-odds") {
+  auto const graph = named({"a", "b", "c", "d", "e"});
+  std::vector<Index> const alarms{0, 1, 2, 3, 4};
+  std::vector<double> const p_true{0, 0, 1, 0.5, 0.5}, log_odds{-900, -800, 700, 0, 1e-17};
+  std::vector<std::size_t> order;
+  for (auto const& one : analysis::rank_alarms(graph, alarms, std::vector<Label>(5, Label::none), p_true, log_odds)) order.push_back(one.alarm);
+  CHECK(order == std::vector<std::size_t>{2, 3, 4, 1, 0});
+}
+
 TEST_CASE("ranking: the quality of an order of inspection") {
   auto const quality = analysis::quality_of({true, false, true, false, false, true}, 10);
   CHECK(quality.rank_of_all == 6);

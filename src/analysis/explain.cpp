@@ -24,12 +24,12 @@ std::vector<Index> order_of_derivations(HostFactorGraph const& graph, std::strin
 
 class Deriver {
  public:
-  Deriver(HostFactorGraph const& graph, std::span<double const> weights, std::string const& source)
-      : graph_(graph), weights_(weights), order_(order_of_derivations(graph, source)), factor_of_(graph.num_variables), chosen_(graph.num_variables), best_(graph.num_variables) {
+  Deriver(HostFactorGraph const& graph, std::span<double const> log_weights, std::string const& source)
+      : graph_(graph), log_weights_(log_weights), order_(order_of_derivations(graph, source)), factor_of_(graph.num_variables), chosen_(graph.num_variables), best_(graph.num_variables) {
     for (Index a : order_) {
       Index const head = graph.variables_of(a)[0];
       factor_of_[head] = a;
-      best_[head] = std::log(weights[a]) + (is_conjunction(a) ? of_all(a) : choose(a, head));
+      best_[head] = log_weights[a] + (is_conjunction(a) ? of_all(a) : choose(a, head));
     }
   }
 
@@ -38,7 +38,7 @@ class Deriver {
     auto const used = use_for(tuple);
     Derivation derivation;
     for (Index a : order_) {
-      if (used.factors[a]) derivation.weight *= weights_[a];
+      if (used.factors[a]) derivation.log_weight += log_weights_[a];
       if (Index const head = graph_.variables_of(a)[0]; used.tuples[head]) derivation.steps.push_back(step_to(head));
     }
     return derivation;
@@ -94,7 +94,7 @@ class Deriver {
   }
 
   HostFactorGraph const& graph_;
-  std::span<double const> weights_;
+  std::span<double const> log_weights_;
   std::vector<Index> order_, factor_of_, chosen_;
   std::vector<double> best_;  ///< by variable, the logarithm of its best derivation's product
 };
@@ -103,37 +103,42 @@ void require_size(char const* what, std::size_t expected, std::size_t size) {
   if (size != expected) throw ShapeError(what, expected, size);
 }
 
-/// P(head | one of its body), with the message from the head.
-double weight_of_disjunction(double p1, double from_head) {
-  if (p1 == 0 || p1 == 1) return p1;
-  return detail::probability(std::log(p1 / (1 - p1)) + from_head);
+/// log P(head | one of its body), with the message from the head.
+double log_weight_of_disjunction(double p1, double from_head) {
+  if (p1 == 0 || p1 == 1) return std::log(p1);
+  return detail::log_probability(std::log(p1 / (1 - p1)) + from_head);
 }
 
 }  // namespace
 
 void require_derivations(HostFactorGraph const& graph, std::string const& source) { order_of_derivations(graph, source); }
 
-std::vector<double> derivation_weights(HostFactorGraph const& graph, bp::ExpectedCounts const& counts, std::span<double const> p_true, std::span<double const> to_factors) {
-  auto const factors = static_cast<std::size_t>(graph.num_factors());
-  require_size("expected counts", factors, counts.fired.size());
-  require_size("marginals", static_cast<std::size_t>(graph.num_variables), p_true.size());
-  require_size("messages to factors", static_cast<std::size_t>(graph.num_edges()), to_factors.size());
-  std::vector<double> weights(factors);
-  for (Index a = 0; a < graph.num_factors(); ++a) {
+std::vector<double> log_derivation_weights(HostFactorGraph const& graph, std::span<double const> to_variables, std::span<double const> to_factors) {
+  auto const edges = static_cast<std::size_t>(graph.num_edges());
+  if (to_variables.size() < edges) throw ShapeError("messages to variables", edges, to_variables.size());
+  require_size("messages to factors", edges, to_factors.size());
+  auto const order = order_of_derivations(graph, "factor graph");
+  std::vector<double> log_p(graph.num_variables), log_weights(graph.num_factors());
+  for (Index a : order) {  // each variable is the head of one
+    Offset const e = graph.factor_offsets[a];
+    log_p[graph.variables_of(a)[0]] = detail::log_probability(to_variables[e] + to_factors[e]);
+  }
+  for (Index a : order) {
+    auto const variables = graph.variables_of(a);
     if (graph.factor_type[a] == FactorType::disjunction) {
-      weights[a] = weight_of_disjunction(graph.p1[a], to_factors[graph.factor_offsets[a]]);
+      log_weights[a] = log_weight_of_disjunction(graph.p1[a], to_factors[graph.factor_offsets[a]]);
       continue;
     }
-    double log_premises = 0;  // the product of many may be too small for a number
-    for (Index premise : graph.variables_of(a).subspan(1)) log_premises += std::log(p_true[premise]);
-    weights[a] = std::isinf(log_premises) ? 0 : std::exp(std::log(counts.fired[a]) - log_premises);
+    double premises = 0;
+    for (Index premise : variables.subspan(1)) premises += log_p[premise];
+    log_weights[a] = std::isinf(premises) ? premises : log_p[variables[0]] - premises;
   }
-  return weights;
+  return log_weights;
 }
 
-std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> weights, std::string const& source) {
-  require_size("weights of factors", static_cast<std::size_t>(graph.num_factors()), weights.size());
-  return Deriver(graph, weights, source).derive(tuple);
+std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> log_weights, std::string const& source) {
+  require_size("weights of factors", static_cast<std::size_t>(graph.num_factors()), log_weights.size());
+  return Deriver(graph, log_weights, source).derive(tuple);
 }
 
 }  // namespace hornbill::analysis

@@ -5,13 +5,15 @@
 
 namespace hornbill::analysis {
 
-std::vector<RankedAlarm> rank_alarms(HostFactorGraph const& graph, std::span<Index const> alarms, std::span<Label const> labels, std::span<double const> p_true) {
+std::vector<RankedAlarm> rank_alarms(HostFactorGraph const& graph, std::span<Index const> alarms, std::span<Label const> labels, std::span<double const> p_true, std::span<double const> log_odds) {
   std::vector<RankedAlarm> ranked;
   for (std::size_t i = 0; i < alarms.size(); ++i) ranked.push_back({i, p_true[alarms[i]]});
   auto const class_of = [&](RankedAlarm const& a) { return labels[a.alarm] == Label::yes ? 0 : labels[a.alarm] == Label::no ? 2 : 1; };
   std::sort(ranked.begin(), ranked.end(), [&](RankedAlarm const& a, RankedAlarm const& b) {
     if (int const x = class_of(a), y = class_of(b); x != y) return x < y;
     if (a.confidence != b.confidence) return a.confidence > b.confidence;
+    bool const saturated = !log_odds.empty() && (a.confidence == 0 || a.confidence == 1);
+    if (saturated && log_odds[alarms[a.alarm]] != log_odds[alarms[b.alarm]]) return log_odds[alarms[a.alarm]] > log_odds[alarms[b.alarm]];
     return graph.name_of(alarms[a.alarm]) < graph.name_of(alarms[b.alarm]);
   });
   return ranked;

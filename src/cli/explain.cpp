@@ -45,11 +45,11 @@ void explain_labelled(SolverArguments const& a, io::Model const& model, bp::Stra
   auto const inference = make_inference(a, model, strategy, {.local_update = false});
   for (auto const& o : e.labels) inference->observe(o);
   take_report(a, model, inference->run(with_progress(a.options)), e);
-  e.p_true = inference->marginals();
-  auto const to_factors = inference->variable_messages();
-  auto const counts = bp::expected_counts(model.graph, inference->factor_messages(), to_factors);
+  e.log_odds = inference->log_odds();
+  auto const to_variables = inference->factor_messages(), to_factors = inference->variable_messages();
+  auto const counts = bp::expected_counts(model.graph, to_variables, to_factors);
   for (std::size_t f = 0; f < counts.tried.size(); ++f) e.holds.push_back(counts.tried[f] > 0 ? std::min(1.0, counts.fired[f] / counts.tried[f]) : 0);
-  e.derivation = analysis::most_probable_derivation(model.graph, e.alarm, analysis::derivation_weights(model.graph, counts, e.p_true, to_factors), a.file);
+  e.derivation = analysis::most_probable_derivation(model.graph, e.alarm, analysis::log_derivation_weights(model.graph, to_variables, to_factors), a.file);
 }
 
 /// Evidence sets that are made as they are run.
@@ -58,9 +58,9 @@ struct SetsToRun {
   std::function<HostEvidence(std::size_t)> set;
 };
 
-/// P(alarm) under each set, as many at once as the plan has.
+/// The alarm's log-odds under each set, as many at once as the plan has.
 template <class Value, class Exec>
-std::vector<double> probabilities_on(Exec const& exec, SolverArguments const& a, io::Model const& model, bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
+std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::Model const& model, bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
   auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);
   auto state = bp::make_state(exec, graph, plan);
@@ -72,7 +72,7 @@ std::vector<double> probabilities_on(Exec const& exec, SolverArguments const& a,
     for (Index s = 0; s < plan.sets; ++s) some.push_back(sets.set(std::min(result.size() + static_cast<std::size_t>(s), sets.count - 1)));
     EvidenceSets evidence(exec, model.graph, graph, some);
     auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(options));
-    auto const of_alarm = bp::marginals_of_variable(exec, graph, state, e.alarm);
+    auto const of_alarm = bp::log_odds_of_variable(exec, graph, state, e.alarm);
     for (std::size_t s = 0; s < reports.size() && result.size() < sets.count; ++s) {
       take_report(a, model, reports[s], e);
       result.push_back(of_alarm[s]);
@@ -95,27 +95,27 @@ bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::
   }
 }
 
-std::vector<double> probabilities(ExplainArguments& a, io::Model const& model, std::size_t at_once, SetsToRun const& sets, Explanation& e) {
+std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, std::size_t at_once, SetsToRun const& sets, Explanation& e) {
   auto const strategy = choose_strategy(a, model, static_cast<Index>(at_once));
   return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
     auto const plan = lay_out_sets<Exec>(a, model, strategy, at_once);
-    return a.precision == "float" ? probabilities_on<float>(exec, a, model, plan, sets, e) : probabilities_on<double>(exec, a, model, plan, sets, e);
+    return a.precision == "float" ? log_odds_on<float>(exec, a, model, plan, sets, e) : log_odds_on<double>(exec, a, model, plan, sets, e);
   });
 }
 
 /// What each label does: every run is without one of them, the first without any.
 void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most, Explanation& e) {
   std::size_t const count = 1 + (a.most_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
-  auto const p = probabilities(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
+  auto const log_odds = log_odds_under(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
     HostEvidence set;
     for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
       if (i != s - 1) set.push_back(e.labels[i]);
     return set;
   }}, e);
-  e.unlabelled = p.front();
+  e.unlabelled = log_odds.front();
   if (a.most_labels == 0) return;
   std::vector<Influence> influences;
-  for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], p[1 + i]});
+  for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], log_odds[1 + i]});
   std::erase_if(influences, [&](Influence const& i) { return std::abs(moved_by(e, i)) < least_move; });
   std::stable_sort(influences.begin(), influences.end(), [&](Influence const& x, Influence const& y) { return std::abs(moved_by(e, x)) > std::abs(moved_by(e, y)); });
   influences.resize(std::min(influences.size(), static_cast<std::size_t>(a.most_labels)));
@@ -123,6 +123,9 @@ void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t mos
 }
 
 int explain(ExplainArguments& a) {
+  std::vector<NamedFile> read{{"MODEL", a.file}};
+  for (auto const& source : a.evidence) read.push_back({"--evidence", source});
+  keep_apart(read, {{"--dot", a.dot}});
   if (!a.dot.empty()) io::require_writable(a.dot);
   settle(a);
   auto const model = io::read_model(a.file);
@@ -137,7 +140,7 @@ int explain(ExplainArguments& a) {
     std::string const schedule = a.schedule;
     auto const strategy = choose_strategy(a, model, 1);
     explain_labelled(a, model, strategy, e);
-    e.unlabelled = e.p_true[e.alarm];
+    e.unlabelled = e.log_odds[e.alarm];
     if (!e.labels.empty()) {
       a.schedule = schedule;
       explain_labels(a, model, most_at_once(a, strategy), e);
@@ -154,9 +157,8 @@ int explain(ExplainArguments& a) {
 }  // namespace
 
 double moved_by(Explanation const& e, Influence const& influence) {
-  auto const log_odds = [](double p) { return std::log(p) - std::log1p(-p); };
-  double const with = e.p_true[e.alarm];
-  return with == influence.without ? 0 : log_odds(with) - log_odds(influence.without);
+  double const with = e.log_odds[e.alarm];
+  return with == influence.without ? 0 : with - influence.without;
 }
 
 void add_explain(CLI::App& app, int& exit_code) {
@@ -174,7 +176,7 @@ void add_explain(CLI::App& app, int& exit_code) {
       "used while it is sought; where cycles make that no probability, an upper bound is given. The number at a clause is its\n"
       "probability where its premises hold.\n"
       "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 in log-odds\n"
-      "are not shown (JSON: log_odds is null where either probability is 0 or 1). A hard label of ALARM itself is left out.\n"
+      "are not shown (JSON: log_odds is null where it is infinite: one of the two is certain). A hard label of ALARM itself is left out.\n"
       "Limits such as --iterations are of each run.\n"
       "\n"
       "Example:\n"

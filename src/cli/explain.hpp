@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <hornbill/analysis/explain.hpp>
+#include <hornbill/detail/log_odds.hpp>
 
 #include "solver.hpp"
 
@@ -22,26 +23,27 @@ struct ExplainArguments : SolverArguments {
 /// What one label does to the alarm.
 struct Influence {
   Observation label;
-  double without = 0;  ///< P(alarm) where it is withdrawn
+  double without = 0;  ///< the alarm's log-odds where it is withdrawn
 };
 
 struct Explanation {
   Index alarm = 0;
   HostEvidence labels;              ///< one of each variable
   std::optional<Observation> own;   ///< what was said of the alarm itself, which is left out
-  std::vector<double> p_true;       ///< of all variables, with the labels
-  double unlabelled = 0;            ///< P(alarm) without any
+  std::vector<double> log_odds;     ///< of all variables, with the labels
+  double unlabelled = 0;            ///< the alarm's log-odds without any
   std::vector<double> holds;        ///< of each conjunction, the probability where its body is true
   std::optional<analysis::Derivation> derivation;
   std::optional<std::vector<Influence>> influences;  ///< those that moved the alarm most first; where they were asked for
   int unconverged = 0;              ///< runs that met a limit
   int runs = 0;
 
-  /// What the derivation's probability cannot exceed: that of any of its tuples. Where there are cycles, the product of weights may be more.
-  double bound() const {
-    double least = p_true[alarm];
-    for (auto const& step : derivation->steps) least = std::min(least, p_true[step.tuple]);
-    return least;
+  double p_true(Index variable) const { return detail::probability(log_odds[variable]); }
+  /// The logarithm of what the derivation's probability cannot exceed: that of any of its tuples. Where there are cycles, weights may say more.
+  double log_bound() const {
+    double least = log_odds[alarm];
+    for (auto const& step : derivation->steps) least = std::min(least, log_odds[step.tuple]);
+    return detail::log_probability(least);
   }
 };
 

@@ -1,5 +1,6 @@
 // hornbill explain: as text, JSON and Graphviz.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -34,8 +35,10 @@ std::optional<Observation> label_of(Explanation const& e, Index variable) {
 /// Whether cycles make the derivation's weight no probability.
 bool exceeds_bound(Explanation const& e) {
   constexpr double tolerance = 1e-5;  // to which runs converge, and more
-  return e.derivation->weight > e.bound() + tolerance;
+  return e.derivation->log_weight > e.log_bound() + tolerance;
 }
+
+double probability_of_derivation(Explanation const& e) { return std::exp(std::min(e.derivation->log_weight, e.log_bound())); }
 
 void print_derivation(Explanation const& e, io::Model const& model) {
   if (!e.derivation) {
@@ -44,7 +47,7 @@ void print_derivation(Explanation const& e, io::Model const& model) {
   }
   auto const& steps = e.derivation->steps;
   bool const is_more = exceeds_bound(e);
-  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "", is_more ? e.bound() : e.derivation->weight);
+  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "", probability_of_derivation(e));
   std::map<Index, std::size_t> number;
   int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -53,7 +56,7 @@ void print_derivation(Explanation const& e, io::Model const& model) {
     std::string from;
     for (Index premise : step.premises) from += fmt::format("{}{}", from.empty() ? " from " : ", ", number.at(premise));
     auto const label = label_of(e, step.tuple);
-    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true[step.tuple], model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "",
+    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple), model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "",
                width, rules_of(model, step.clause), e.holds[step.clause], from);
   }
 }
@@ -65,8 +68,10 @@ void print_labels(Explanation const& e, io::Model const& model) {
     return;
   }
   fmt::print("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());
-  for (auto const& influence : *e.influences) fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", influence.without, moved_by(e, influence), model.graph.name_of(influence.label.variable), say(influence.label));
+  for (auto const& influence : *e.influences) fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", detail::probability(influence.without), moved_by(e, influence), model.graph.name_of(influence.label.variable), say(influence.label));
 }
+
+nlohmann::json finite_or_null(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
 
 /// In quotes, for Graphviz.
 std::string quoted(std::string const& text) {
@@ -88,8 +93,8 @@ char const* colour_of(std::optional<Observation> const& label) {
 }  // namespace
 
 void print_explanation(Explanation const& e, io::Model const& model) {
-  fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true[e.alarm]);
-  if (!e.labels.empty()) fmt::print(", without labels {:.4f}", e.unlabelled);
+  fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true(e.alarm));
+  if (!e.labels.empty()) fmt::print(", without labels {:.4f}", detail::probability(e.unlabelled));
   if (e.own) fmt::print(" (that it is labelled {} is left out)", say(*e.own));
   fmt::print("\n");
   print_derivation(e, model);
@@ -98,20 +103,20 @@ void print_explanation(Explanation const& e, io::Model const& model) {
 
 void print_explanation_json(Explanation const& e, io::Model const& model) {
   auto const& graph = model.graph;
-  nlohmann::json json{{"alarm", graph.name_of(e.alarm)}, {"variable", e.alarm}, {"p_true", e.p_true[e.alarm]}, {"p_without_labels", e.unlabelled}, {"derivation", nullptr}, {"labels", nlohmann::json::array()}, {"unconverged", e.unconverged}};
+  nlohmann::json json{{"alarm", graph.name_of(e.alarm)}, {"variable", e.alarm}, {"p_true", e.p_true(e.alarm)}, {"log_odds", finite_or_null(e.log_odds[e.alarm])}, {"p_without_labels", detail::probability(e.unlabelled)}, {"derivation", nullptr}, {"labels", nlohmann::json::array()}, {"unconverged", e.unconverged}};
   if (e.own) json["own_label"] = say(*e.own);
   if (e.derivation) {
     auto steps = nlohmann::json::array();
     for (auto const& step : e.derivation->steps) {
       auto premises = nlohmann::json::array();
       for (Index premise : step.premises) premises.push_back(graph.name_of(premise));
-      steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true[step.tuple]}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
+      steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true(step.tuple)}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
     }
-    json["derivation"] = {{"probability", std::min(e.derivation->weight, e.bound())}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};
+    json["derivation"] = {{"probability", probability_of_derivation(e)}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};
   }
   for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
-    nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", influence.without}};
-    label["log_odds"] = std::isfinite(moved_by(e, influence)) ? nlohmann::json(moved_by(e, influence)) : nlohmann::json();
+    nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", detail::probability(influence.without)}};
+    label["log_odds"] = finite_or_null(moved_by(e, influence));
     json["labels"].push_back(label);
   }
   fmt::print("{}\n", json.dump());
@@ -121,7 +126,7 @@ void write_graphviz(Explanation const& e, io::Model const& model, std::string co
   auto const& graph = model.graph;
   std::string text = "digraph explanation {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", style=filled, fillcolor=white];\n  edge [fontname=\"sans-serif\"];\n";
   auto const add_tuple = [&](Index v, char const* shape) {
-    text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)), quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true[v])));
+    text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)), quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true(v))));
   };
   std::map<Index, bool> drawn;
   std::set<Index> clauses;
@@ -140,7 +145,7 @@ void write_graphviz(Explanation const& e, io::Model const& model, std::string co
     Index const v = influence.label.variable;
     if (v == e.alarm) continue;
     if (!std::exchange(drawn[v], true)) add_tuple(v, "note");
-    text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm, quoted(fmt::format("without: {:.4f}", influence.without)));
+    text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm, quoted(fmt::format("without: {:.4f}", detail::probability(influence.without))));
   }
   io::write_text_atomically(file, text + "}\n");
 }

@@ -42,6 +42,18 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.1f} us", seconds * 1e6);
 }
 
+void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const& written) {
+  auto const place = [](std::string const& file) { return std::filesystem::weakly_canonical(std::filesystem::absolute(file)); };
+  std::map<std::filesystem::path, std::string> option_of;
+  for (auto const& [option, file] : read)
+    if (!file.empty()) option_of.emplace(place(file), option);
+  for (auto const& [option, file] : written) {
+    if (file.empty()) continue;
+    auto const [other, is_new] = option_of.emplace(place(file), option);
+    if (!is_new) throw UsageError(fmt::format("{} and {} name the same file, {}, which would be overwritten", other->second, option, file));
+  }
+}
+
 bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
 
 CLI::Validator number_that(std::function<bool(double)> holds, std::string const& wanted) {

@@ -37,6 +37,13 @@ class UsageError : public Error {
   explicit UsageError(std::string const& message) : Error(message) {}
 };
 
+/// A file, and the option that names it.
+struct NamedFile {
+  std::string option, file;  ///< no file: not given
+};
+/// Checks that no file is written that is read, or written twice.   \throws UsageError naming both options
+void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const& written);
+
 /// Evidence that contradicts itself, where nothing else can be done: exit code 5.
 class ContradictionError : public Error {
  public:

@@ -29,7 +29,8 @@ struct RankedAlarm {
 /// Alarms as BINGO's drivers list them: those labelled true first, those labelled false last; then the most probable first; then by name.
 /// \param labels  of each alarm   \shape [alarms]
 /// \param p_true  of all variables   \shape [V]
-std::vector<RankedAlarm> rank_alarms(HostFactorGraph const& graph, std::span<Index const> alarms, std::span<Label const> labels, std::span<double const> p_true);
+/// \param log_odds  of all variables, or none: where probabilities are 0 or 1 to the last bit, by these before names   \shape [V]
+std::vector<RankedAlarm> rank_alarms(HostFactorGraph const& graph, std::span<Index const> alarms, std::span<Label const> labels, std::span<double const> p_true, std::span<double const> log_odds = {});
 
 /// The first of a ranked list about which nothing was said yet.
 std::optional<RankedAlarm> next_to_label(std::span<RankedAlarm const> ranked, std::span<Label const> labels);

@@ -32,6 +32,8 @@ class Inference {
   virtual void set_probabilities(HostFactorGraph const& graph) = 0;
   /// P(variable = 1), from the last run.   \shape [V]
   virtual std::vector<double> marginals() const = 0;
+  /// log(P(variable = 1) / P(variable = 0)), from the last run; as bp::log_odds has them.   \shape [V]
+  virtual std::vector<double> log_odds() const = 0;
   /// Factor-to-variable messages as log-odds, from the last run; as bp::factor_messages has them.
   virtual std::vector<double> factor_messages() const = 0;
   /// Variable-to-factor messages as log-odds, from the last run.   \shape [E]
@@ -71,6 +73,7 @@ class InferenceOn final : public Inference {
     p2_ = graph.p2;
   }
   std::vector<double> marginals() const override { return bp::marginals(exec_, graph_, state_); }
+  std::vector<double> log_odds() const override { return bp::log_odds(exec_, graph_, state_); }
   std::vector<double> factor_messages() const override { return bp::factor_messages(exec_, graph_, state_); }
   std::vector<double> variable_messages() const override { return bp::variable_messages(exec_, graph_, evidence_, state_); }
 

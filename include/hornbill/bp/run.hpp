@@ -67,11 +67,16 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                               State<Value, MemorySpace> const& state, Index set = 0);
 
-/// P(variable = 1) of one variable, from the last run; in every evidence set.   \shape [S]   Waits for `exec`.
+/// log(P(variable = 1) / P(variable = 0)) of every binary variable, from the last run; of one evidence set. These tell apart what probabilities
+/// of 0 and 1 do not.   \shape [V]   Waits for `exec`.   \throws InputError for a set that the state does not have
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> log_odds(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set = 0);
+
+/// The same of one variable, in every evidence set.   \shape [S]   Waits for `exec`.
 /// \throws InputError for a variable that the graph does not have
 template <class ExecutionSpace, class Value, class MemorySpace>
-std::vector<double> marginals_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                                          State<Value, MemorySpace> const& state, Index variable);
+std::vector<double> log_odds_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                         State<Value, MemorySpace> const& state, Index variable);
 
 /// P(variable = state) of every state of every variable, one variable after another; of one evidence set.
 /// \shape [sum of cardinalities]   Waits for `exec`.   \throws InputError for a set that the state does not have

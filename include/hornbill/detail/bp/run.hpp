@@ -483,12 +483,21 @@ std::vector<double> marginals(ExecutionSpace const& exec, FactorGraph<Value, Mem
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
-std::vector<double> marginals_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
-                                          State<Value, MemorySpace> const& state, Index variable) {
+std::vector<double> log_odds(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph, State<Value, MemorySpace> const& state, Index set) {
+  auto const sums = detail::to_vector(exec, state.sums);
+  std::vector<Value> values(sums.size());
+  std::transform(sums.begin(), sums.end(), values.begin(), [](auto const& sum) { return detail::log_odds(sum); });
+  return detail::entries_of_set(values, graph.num_variables(), state.sets, set);
+}
+
+template <class ExecutionSpace, class Value, class MemorySpace>
+std::vector<double> log_odds_of_variable(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
+                                         State<Value, MemorySpace> const& state, Index variable) {
   if (variable < 0 || variable >= graph.num_variables()) throw InputError("there is no variable " + std::to_string(variable));
   std::size_t const first = static_cast<std::size_t>(variable) * state.sets;
-  auto const values = detail::to_vector(exec, Kokkos::subview(state.beliefs, std::pair(first, first + state.sets)));
-  return {values.begin(), values.end()};
+  std::vector<double> result;
+  for (auto const& sum : detail::to_vector(exec, Kokkos::subview(state.sums, std::pair(first, first + state.sets)))) result.push_back(detail::log_odds(sum));
+  return result;
 }
 
 template <class ExecutionSpace, class Value, class MemorySpace>
