@@ -372,7 +372,7 @@ R1: NOT path(b), path(nowhere)
             self.assertIn(message, run("rank", "g.h5", "--oracle", "true_alarms", "--session", self.write("bad.session", bad), code=3)[1])
             with open("bad.session") as text:
                 self.assertEqual(text.read(), bad)
-        self.assertIn("must be different files", run("rank", "g.h5", "--ask", "--session", "one.txt", "--stats", "./one.txt", code=2)[1])
+        self.assertIn("--session and --stats name the same file, ./one.txt", run("rank", "g.h5", "--ask", "--session", "one.txt", "--stats", "./one.txt", code=2)[1])
         run("generate", "--like", "weblech", "--seed", 2, "other.h5")
         self.assertIn("the session is of another", run("rank", "other.h5", "--ask", "--session", "cut.session", code=3)[1])
 
@@ -426,7 +426,7 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("o.txt:line 1: 'nobody' is no variable", run("rank", "g.h5", "--oracle", self.write("o.txt", "nobody\n"), code=3)[1])
         self.assertIn("there is no query 'none'; there are all, alarms", run("rank", "g.h5", "--ask", "--alarms", "none", code=3)[1])
         self.assertIn("names no true alarm", run("rank", "g.h5", "--oracle", self.write("o.txt", "# none\n"), code=3)[1])
-        self.assertIn("nowhere: no such file", run("rank", "g.h5", "--oracle", "nowhere", code=3)[1])
+        self.assertIn("'nowhere' is neither a query of this file nor a file of true alarms", run("rank", "g.h5", "--oracle", "nowhere", code=3)[1])
         self.assertIn("cannot be opened", run("rank", "g.h5", "--ask", "--session", "no/such/folder", code=3)[1])
 
     def serve(self, *arguments):
@@ -490,6 +490,27 @@ R1: NOT path(b), path(nowhere)
         self.assertFalse(os.path.exists("no.dot"))
         self.write("cycle.causal_fg", "2\n\n0\n*\n1\n1\n\n1\n*\n1\n0\n")
         self.assertIn("depends on a cycle", run("explain", "cycle.causal_fg", "1", code=3)[1])
+
+    def test_no_input_is_overwritten(self):
+        self.clauses()
+        model = ("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "rules.txt")
+        run(*model, "-o", "m.h5")
+        truth = self.write("truth.txt", "alarm(c)\n")
+        files = ("clauses.txt", "alarms.txt", "rules.txt", "m.h5", "truth.txt")
+        def contents():
+            for file in files:
+                with open(file, "rb") as text:
+                    yield text.read()
+
+        before = list(contents())
+        for command in ((*model, "-o", "rules.txt"), (*model, "-o", "new.h5", "--dictionary", "./clauses.txt"), (*model, "-o", "new.h5", "--dictionary", "new.h5"),
+                        ("clauses", "prune", "clauses.txt", "--alarms", "alarms.txt", "-o", "clauses.txt"), ("learn", "--run", "m.h5", "truth.txt", "-o", "truth.txt"), ("learn", "--run", "m.h5", "truth.txt", "-o", "m.h5"),
+                        ("generate", "--oracle", "m.h5", "m.h5"), ("generate", "--oracle", "m.h5", "new.h5"), ("explain", "m.h5", "alarm(c)", "--dot", "m.h5"), ("explain", "m.h5", "alarm(c)", "--evidence", "truth.txt", "--dot", "truth.txt"),
+                        ("rank", "m.h5", "--oracle", "truth.txt", "--stats", "truth.txt"), ("rank", "m.h5", "--oracle", "truth.txt", "--session", "m.h5"), ("rank", "m.h5", "--oracle", "truth.txt", "--evidence", "alarms.txt", "--stats", "alarms.txt")):
+            run(*command, code=2)
+        self.assertEqual(list(contents()), before)
+        self.assertFalse(os.path.exists("new.h5"))
+        self.assertIn("--stats name the same file, truth.txt, which would be overwritten", run("rank", "m.h5", "--oracle", truth, "--stats", truth, code=2)[1])
 
     def test_learn(self):
         facts = "".join(f"R: NOT in, alarm({i})\n" for i in range(8))

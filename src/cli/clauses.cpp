@@ -34,6 +34,7 @@ struct Work {
 };
 
 Work read(ClausesArguments const& a) {
+  keep_apart({{"CLAUSES", a.in}, {"--alarms", a.alarms}, {"--rules", a.rules}}, {{"--output", a.out}, {"--dictionary", a.dictionary}});
   io::require_writable(a.out);
   if (!a.dictionary.empty()) io::require_writable(a.dictionary);
   Work work;

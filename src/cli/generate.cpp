@@ -76,6 +76,8 @@ void generate_model(GenerateArguments const& a) {
 
 /// The true alarms of a world that is sampled from a model.
 void generate_oracle(GenerateArguments const& a) {
+  keep_apart({{"--oracle", a.oracle}}, {{"OUT", a.output}});
+  if (a.output.ends_with(".h5")) throw UsageError(fmt::format("{}: true alarms are written as text, not as a model", a.output));
   io::require_writable(a.output);
   auto model = io::read_model(a.oracle);
   auto const alarms = find_query(a.oracle, model, "alarms");
@@ -121,11 +123,11 @@ void add_generate(CLI::App& app, int&) {
                       "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
   command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes(like);
   command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")->excludes(like)->excludes("--variables")->excludes("--edges");
-  command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0));
+  command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0))->excludes("--oracle");
   command->add_option("--probability", a->probability, "Probability of every rule (default 0.999); with --oracle of those that are not certain, or of clauses where the model does not know its rules (default: as in the model)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
   command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
-  command->add_flag("--no-names", a->no_names, "Leave out names of variables");
+  command->add_flag("--no-names", a->no_names, "Leave out names of variables")->excludes("--oracle");
   command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
                   "`labels50`, where there are so many: alarms labelled by that truth.\n\nExamples:\n  hornbill generate --like ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt");
   command->callback([a] {

@@ -97,6 +97,9 @@ analysis::Learned learn_from(LearnArguments& a, Models& models) {
 }
 
 int learn(LearnArguments& a) {
+  std::vector<NamedFile> read{{"--start", a.start}};
+  for (auto const& [model, labels] : a.runs) read.insert(read.end(), {{"--run", model}, {"--run", labels}});
+  keep_apart(read, {{"--output", a.output}});
   if (!a.output.empty()) io::require_writable(a.output);
   settle(a);
   auto models = read_models(a);

@@ -41,6 +41,7 @@ std::vector<bool> read_oracle(RankArguments const& a, io::Model const& model, st
     for (Index v : stored->second) say(v, a.file, "/queries/" + a.oracle);
     return truth;
   }
+  if (!std::filesystem::exists(a.oracle)) throw InputError(a.file, "/queries", fmt::format("'{}' is neither a query of this file nor a file of true alarms", a.oracle));
   auto const named = io::read_variables_text(a.oracle, model.graph);
   if (named.empty()) throw InputError(a.oracle, "", "names no true alarm");
   for (auto const& [v, line] : named) say(v, a.oracle, fmt::format("line {}", line));
@@ -126,7 +127,7 @@ class Ranker {
     now_.iterations = report.iterations;
     p_true_ = inference_->marginals();
     if (report.stop != bp::Stop::converged && options.tolerance > 0) now_.unconverged = share_that_moves(options);
-    ranked_ = analysis::rank_alarms(graph_, alarms_.variables, alarms_.labels, p_true_);
+    ranked_ = analysis::rank_alarms(graph_, alarms_.variables, alarms_.labels, p_true_, inference_->log_odds());
     if (alarms_.truth) now_.inversions = analysis::count_inversions(ranked_, *alarms_.truth);
     now_.seconds = seconds_since(begin);
   }
@@ -197,8 +198,9 @@ class Ranker {
 void require_usable(RankArguments const& a) {
   if (a.ask == !a.oracle.empty()) throw UsageError("give --oracle FILE, or --ask to be asked; one of the two");
   if (a.ask && a.json) throw UsageError("--json is for --oracle: with --ask the terminal is for questions");
-  auto const same = [](std::string const& x, std::string const& y) { return !x.empty() && !y.empty() && std::filesystem::weakly_canonical(std::filesystem::absolute(x)) == std::filesystem::weakly_canonical(std::filesystem::absolute(y)); };
-  if (same(a.stats, a.session) || same(a.stats, a.file) || same(a.session, a.file)) throw UsageError("MODEL, --session and --stats must be different files");
+  std::vector<NamedFile> read{{"MODEL", a.file}, {"--oracle", a.oracle}};
+  for (auto const& source : a.evidence) read.push_back({"--evidence", source});
+  keep_apart(read, {{"--session", a.session}, {"--stats", a.stats}});
   if (!a.stats.empty()) io::require_writable(a.stats);
   if (!a.lists.empty()) io::require_writable(a.lists + "init.out");
 }

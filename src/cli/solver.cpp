@@ -116,9 +116,9 @@ std::vector<Index> find_query(std::string const& file, io::Model const& model, s
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
-  std::string known = "all";
+  std::string known;
   for (auto const& [stored, variables] : model.queries) known += ", " + stored;
-  throw InputError(file, "/queries", fmt::format("there is no query '{}'; there are {}", name, known));
+  throw InputError(file, "/queries", fmt::format("there is no query '{}'; there {}", name, known.empty() ? "is `all` alone (.h5 files can hold others)" : "are all" + known));
 }
 
 Progress::Progress(int most, char const* what) : most_(most), what_(what), shown_(shows_progress()) {}
