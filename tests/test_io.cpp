@@ -175,7 +175,7 @@ TEST_CASE("io: .fg with tables of other cardinality keeps them") {
 TEST_CASE("io: files that are no models are refused by name") {
   Folder folder;
   check_refused([&] { io::read_model(folder / "none.h5"); }, "none.h5: no such file");
-  check_refused([&] { io::read_model(folder / "none.xyz"); }, "none.xyz: has no known ending: .h5, .causal_fg and .fg are known");
+  check_refused([&] { io::read_model(folder / "none.xyz"); }, "none.xyz: has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known");
   write_text(folder / "text.h5", "no HDF5 at all");
   check_refused([&] { io::read_model(folder / "text.h5"); }, "text.h5: is not an HDF5 file");
   check_refused([&] { io::read_model(folder.path.string() + "/.h5"); }, "no such file");

@@ -109,6 +109,11 @@ void validate(HostFactorGraph const& graph, std::string const& source) {
   if (!graph.variable_names.empty() && graph.variable_names.size() != num_variables)
     throw InputError(source, "/graph/variable_names",
                      fmt::format("{} entries for {} variables", graph.variable_names.size(), num_variables));
+  if (!graph.state_names.empty() && graph.state_names.size() != num_variables)
+    throw InputError(source, "/graph/state_names", fmt::format("of {} variables; there are {}", graph.state_names.size(), num_variables));
+  for (std::size_t v = 0; v < graph.state_names.size(); ++v)
+    if (graph.state_names[v].size() != static_cast<std::size_t>(graph.states(static_cast<Index>(v))))
+      throw InputError(source, "/graph/state_names", fmt::format("{} for variable {}, which has {} states", graph.state_names[v].size(), v, graph.states(static_cast<Index>(v))));
   for (std::size_t v = 0; v < graph.cardinality.size(); ++v)
     if (graph.cardinality[v] < 1)
       throw InputError(source, "/graph/cardinality", fmt::format("entry {} is {}; 1 or more are needed", v, graph.cardinality[v]));

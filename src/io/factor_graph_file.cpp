@@ -15,6 +15,19 @@
 namespace hornbill::io {
 namespace {
 
+/// One variable's after another's.
+void read_state_names(hdf5::Reader const& in, HostFactorGraph& graph) {
+  auto const all = in.read_strings("/graph/state_names");
+  std::size_t next = 0;
+  for (Index v = 0; v < graph.num_variables; ++v) {
+    auto const states = static_cast<std::size_t>(graph.states(v));
+    if (all.size() - next < states) throw InputError(in.file(), "/graph/state_names", fmt::format("has {} entries, too few for the states of variable {}", all.size(), v));
+    graph.state_names.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(next), all.begin() + static_cast<std::ptrdiff_t>(next + states));
+    next += states;
+  }
+  if (next != all.size()) throw InputError(in.file(), "/graph/state_names", fmt::format("has {} entries for {} states", all.size(), next));
+}
+
 // --- reading ----------------------------------------------------------------------------------------------------------
 
 void require_format(hdf5::Reader const& in) {
@@ -49,6 +62,7 @@ HostFactorGraph read_graph(hdf5::Reader const& in) {
   }
   if (in.has("/graph/variable_names")) graph.variable_names = in.read_strings("/graph/variable_names");
   validate(graph, in.file());
+  if (in.has("/graph/state_names")) read_state_names(in, graph);
   return graph;
 }
 
@@ -146,6 +160,11 @@ void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
     out.write("/graph/table_values", graph.table_values);
   }
   if (!graph.variable_names.empty()) out.write_strings("/graph/variable_names", graph.variable_names);
+  if (!graph.state_names.empty()) {
+    std::vector<std::string> all;
+    for (auto const& of_variable : graph.state_names) all.insert(all.end(), of_variable.begin(), of_variable.end());
+    out.write_strings("/graph/state_names", all);
+  }
 }
 
 void write_schedule(hdf5::Writer& out, std::string const& path, bp::StoredSchedule const& schedule) {

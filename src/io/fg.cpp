@@ -1,21 +1,17 @@
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <span>
 
 #include <fmt/format.h>
 
-#include <hornbill/graph/horn_factor.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 
-#include "token_reader.hpp"
+#include "table_factor.hpp"
 
 namespace hornbill::io {
 namespace {
 
-// A table larger than we run may still be a conjunction or disjunction, so more is read than is kept.
-constexpr std::int64_t largest_table_read = std::int64_t{1} << 24;
 std::int64_t const largest_label = largest_variable_id();
 
 /// Strides of each variable in a table whose first (or last) variable is fastest.
@@ -45,60 +41,28 @@ class Reorder {
   std::vector<std::size_t> from_, to_;
 };
 
-struct Block {
-  std::vector<Index> variables, states;
-  std::vector<double> table;  // last variable fastest
-};
-
-Block read_block(TokenReader& in) {
-  Block block;
+TableFactor read_block(TokenReader& in) {
+  TableFactor block;
+  Fail const fail = [&](std::string const& message) { in.fail(message); };
   auto const arity = in.require_count("the number of variables of a factor", 0, 64);
-  std::int64_t entries = 1;
-  for (std::int64_t i = 0; i < arity; ++i) {
-    auto const v = static_cast<Index>(in.require_count("a variable", 0, largest_label));
-    if (std::find(block.variables.begin(), block.variables.end(), v) != block.variables.end())
-      in.fail(fmt::format("variable {} is twice in one factor", v));
-    block.variables.push_back(v);
-  }
+  block.variables = read_scope(in, arity, largest_label + 1);
   for (std::int64_t i = 0; i < arity; ++i) {
     block.states.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
-    if ((entries *= block.states.back()) > largest_table_read)
-      in.fail(fmt::format("the table has more than {} entries; split the factor, or write it to .causal_fg", largest_table_read));
+    require_entries(block.states, fail);
   }
+  auto const entries = require_entries(block.states, fail);
   block.table.assign(entries, 0);
   Reorder const reorder(block.states);
   auto const listed = in.require_count("the number of table entries that are not 0", 0, entries);
   for (std::int64_t i = 0; i < listed; ++i) {
     auto const index = in.require_count("a table index", 0, entries - 1);
-    auto const value = in.require_number<double>("a table entry");
-    if (!std::isgreaterequal(value, 0) || std::isinf(value)) in.fail(fmt::format("table entry {} is not a finite number of at least 0", value));
-    block.table[reorder.to_last_fastest(index)] = value;
+    block.table[reorder.to_last_fastest(index)] = read_entry(in);
   }
   return block;
 }
 
-void append(HostFactorGraph& graph, Block block, TokenReader const& in) {
-  bool const binary = std::all_of(block.states.begin(), block.states.end(), [](Index s) { return s == 2; });
-  auto const horn = binary ? recognise_horn_factor(block.table, static_cast<int>(block.variables.size())) : std::nullopt;
-  if (horn) {
-    auto const head = block.variables.begin() + horn->head;
-    std::rotate(block.variables.begin(), head, head + 1);
-    block.table.clear();
-  } else if (static_cast<Offset>(block.table.size()) > max_table_entries) {
-    in.fail(fmt::format("the factor that ends here is neither AND nor OR, and its table has {} entries; at most {} are supported",
-                        block.table.size(), max_table_entries));
-  }
-  graph.factor_type.push_back(horn ? horn->type : FactorType::table);
-  graph.p1.push_back(horn ? horn->p1 : 0);
-  graph.p2.push_back(horn ? horn->p2 : 0);
-  graph.factor_variables.insert(graph.factor_variables.end(), block.variables.begin(), block.variables.end());
-  graph.factor_offsets.push_back(graph.num_edges());
-  graph.table_values.insert(graph.table_values.end(), block.table.begin(), block.table.end());
-  graph.table_offsets.push_back(static_cast<Offset>(graph.table_values.size()));
-}
-
 /// Notes the number of states of a factor's variables; 0 = not known yet.
-void note_states(std::vector<Index>& cardinality, Block const& block, TokenReader const& in) {
+void note_states(std::vector<Index>& cardinality, TableFactor const& block, TokenReader const& in) {
   for (std::size_t i = 0; i < block.variables.size(); ++i) {
     Index const v = block.variables[i];
     if (static_cast<std::size_t>(v) >= cardinality.size()) cardinality.resize(v + std::size_t{1}, 0);
@@ -113,38 +77,26 @@ void note_states(std::vector<Index>& cardinality, Block const& block, TokenReade
 HostFactorGraph read_fg(std::string const& file) {
   TokenReader in(file);
   HostFactorGraph graph;
-  graph.table_offsets = {0};
   std::vector<Index> cardinality;
   auto const num_factors = in.require_count("the number of factors", 0, largest_label);
   for (std::int64_t a = 0; a < num_factors; ++a) {
-    Block block = read_block(in);
+    auto block = read_block(in);
     note_states(cardinality, block, in);
-    append(graph, std::move(block), in);
+    append(graph, std::move(block), [&](std::string const& message) { in.fail(message); });
   }
   if (auto extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
-  graph.num_variables = static_cast<Index>(cardinality.size());
   std::replace(cardinality.begin(), cardinality.end(), 0, 2);
-  if (std::any_of(cardinality.begin(), cardinality.end(), [](Index s) { return s != 2; })) graph.cardinality = std::move(cardinality);
-  if (graph.table_values.empty()) graph.table_offsets.clear();
-  validate(graph, file);
+  finish(graph, std::move(cardinality), file);
   return graph;
 }
 
 void write_fg(HostFactorGraph const& graph, std::string const& file) {
-  for (Index a = 0; a < graph.num_factors(); ++a)
-    if (auto const arity = graph.variables_of(a).size();
-        graph.factor_type[a] != FactorType::table && (arity > 40 || (Offset{1} << arity) > max_table_entries))
-      throw InputError(file, "", fmt::format("factor {} has {} variables, so its table would have 2^{} entries; .fg is limited "
-                                             "to {}. Write .causal_fg or .h5", a, arity, arity, max_table_entries));
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{}\n", graph.num_factors());
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const variables = graph.variables_of(a);
-    bool const is_table = graph.factor_type[a] == FactorType::table;
-    auto const horn_table = is_table ? std::vector<double>{}
-                                     : table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
-    std::span<double const> const table = is_table ? graph.table_of(a) : std::span<double const>(horn_table);
+    auto const table = dense_table(graph, a, file);
     std::vector<Index> states;
     for (Index v : variables) states.push_back(graph.states(v));
     Reorder const reorder(states);

@@ -1,5 +1,6 @@
 #include <hornbill/io/model.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -9,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/bif.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/text_formats.hpp>
+#include <hornbill/io/uai.hpp>
 
 #include "token_reader.hpp"
 
@@ -34,16 +37,26 @@ void write_graph_only(Model const& model, std::string const& file) {
   Write(model.graph, file);
 }
 
+Model read_network(std::string const& file) {
+  Model model;
+  model.graph = read_bif(file, &model.warnings);
+  return model;
+}
+void refuse_to_write(Model const&, std::string const& file) {
+  throw InputError(file, "", "cannot be written: .bif is read only. Write .h5, .uai or .fg");
+}
+
 // .causal_fg before .fg, which is its ending too.
 constexpr std::array formats{
     Format{".h5", read_hdf5, write_hdf5}, Format{".hdf5", read_hdf5, write_hdf5},
     Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
-    Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>}};
+    Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>},
+    Format{".uai", read_graph_only<read_uai>, write_graph_only<write_uai>}, Format{".bif", read_network, refuse_to_write}};
 
 Format const& require_format(std::string const& file) {
   for (auto const& format : formats)
     if (file.ends_with(format.ending)) return format;
-  throw InputError(file, "", "has no known ending: .h5, .causal_fg and .fg are known");
+  throw InputError(file, "", "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known");
 }
 
 /// Variables by name or number.
@@ -64,6 +77,14 @@ class Variables {
   Index num_variables_;
   std::unordered_map<std::string, Index> of_name_;
 };
+
+/// The state of a name, where states have names.
+std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, std::string const& name) {
+  if (graph.state_names.empty()) return {};
+  auto const& names = graph.state_names[variable];
+  auto const found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<Index>(found - names.begin()));
+}
 
 std::string not_a_variable(std::string const& text) { return fmt::format("'{}' is no variable of the model, neither by name nor by number", text); }
 
@@ -121,6 +142,8 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
     Observation observation = Observation::hard(v, 0);
     if (word.size() == 3)
       observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"), number_from(word[2], double{}, "a likelihood"));
+    else if (auto const named = state_of(graph, v, word[1]))
+      observation.value = *named;
     else if (word[1] == "true" || word[1] == "false")
       observation.value = word[1] == "true";
     else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)

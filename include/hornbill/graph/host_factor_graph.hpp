@@ -36,6 +36,7 @@ struct HostFactorGraph {
   std::vector<Offset> table_offsets;     ///< [F+1], into table_values, or empty if there are no tables
   std::vector<double> table_values;      ///< dense tables, last variable fastest
   std::vector<std::string> variable_names; ///< [V], or empty
+  std::vector<std::vector<std::string>> state_names; ///< [V], one for each state, or empty
 
   Index num_factors() const { return static_cast<Index>(factor_type.size()); }
   Offset num_edges() const { return static_cast<Offset>(factor_variables.size()); }

@@ -47,9 +47,10 @@ struct Model {
   std::map<std::string, StoredMarginals> marginals;
   std::map<std::string, StoredMessages> messages;
   RuleInstances rules;
+  std::vector<std::string> warnings;  ///< of the reader: what it put right, each with its file and line
 };
 
-/// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`.   \throws InputError, CapacityError
+/// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`, `.uai`, `.bif`.   \throws InputError, CapacityError
 Model read_model(std::string const& file);
 
 /// Writes a model; the format follows from the ending. Text formats hold the graph alone.
@@ -70,7 +71,7 @@ std::optional<Index> find_variable(HostFactorGraph const& graph, std::string con
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph);
 
 /// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name.
-/// Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line
+/// A value is a number, true, false, or the name of a state. Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
 
 }  // namespace hornbill::io

@@ -1,0 +1,50 @@
+/// \file
+/// Elimination orders, and what elimination in such an order takes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hornbill/types.hpp>
+
+namespace hornbill::elim {
+
+/// Which variable goes next.
+enum class Heuristic {
+  min_fill,    ///< that whose neighbours lack the fewest edges among each other
+  min_degree,  ///< that of the fewest neighbours, those by elimination included
+  min_width,   ///< that of the fewest neighbours in what is left of the graph as it was
+  min_weight,  ///< that whose table, with all its neighbours, has the fewest cells
+  degree       ///< in ascending order of neighbours in the whole graph, as GpuBE orders
+};
+
+struct OrderOptions {
+  Heuristic heuristic = Heuristic::min_fill;
+  std::uint64_t seed = 1;  ///< of what decides between equals
+  int tries = 1;           ///< orders to make, of which the one with the fewest cells is taken
+};
+
+/// An elimination order, and what it costs.
+struct Order {
+  std::vector<Index> variables;   ///< [V], the first to be eliminated first
+  int width = 0;                  ///< the most neighbours that a variable has when it is eliminated
+  double total_cells = 0;         ///< of the tables over each variable and its neighbours, all added
+  double largest_cells = 0;       ///< of the largest of these
+  Index widest = -1;              ///< the variable of that one; -1 where there are no variables
+};
+
+/// Makes an order.
+/// \param cardinality  states of each variable   \shape [V]
+/// \param scopes  of the tables: their variables are neighbours
+/// \throws InputError for a variable that there is not, or no tries
+Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options = {});
+
+/// What elimination in a given order costs.   \throws InputError unless each variable is in it once
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables);
+
+/// Reads an order: variables by number or by name, blank-separated or one a line.   \throws InputError naming the line
+std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names, Index num_variables);
+
+}  // namespace hornbill::elim

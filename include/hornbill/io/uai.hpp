@@ -1,0 +1,34 @@
+/// \file
+/// The formats of the UAI competitions: models, evidence and results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
+
+namespace hornbill::io {
+
+/// Reads a model: BAYES or MARKOV, numbers of states, factors' variables, and tables with the last variable fastest. Tables that are
+/// conjunctions or disjunctions become Horn factors; a factor without variables multiplies the first that has some.
+/// \throws InputError naming the line and the token
+HostFactorGraph read_uai(std::string const& file);
+
+/// Writes a model as MARKOV; Horn factors become tables. Names are left out.
+/// \throws InputError if a factor's table would exceed max_table_entries, or the file cannot be written
+void write_uai(HostFactorGraph const& graph, std::string const& file);
+
+/// Reads evidence: how many variables are observed, and each with its value; perhaps after the number of samples, 1.   \throws InputError
+HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph);
+
+/// Reads marginals (MAR).   \return P(variable = state), by variable and state   \throws InputError
+std::vector<std::vector<double>> read_uai_marginals(std::string const& file);
+
+/// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it.   \throws InputError
+double read_uai_log10_z(std::string const& file);
+
+/// Reads an assignment (MPE).   \return a value for each variable   \throws InputError
+std::vector<Index> read_uai_assignment(std::string const& file);
+
+}  // namespace hornbill::io

@@ -1,0 +1,76 @@
+/// \file
+/// What tables are combined by, and what is done over the variables that are eliminated.
+#pragma once
+
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/tables/table_network.hpp>
+
+namespace hornbill::tables {
+
+/// Least sum: of costs, or of negated logarithms of probabilities. What is infinite stays so.
+template <class T>
+struct MinSum {
+  using Value = T;
+  static constexpr bool selects = true;  ///< add() gives one of its arguments, so that there is a best state
+  static constexpr bool scales = false;  ///< tables are kept near 1 by powers of two
+
+  KOKKOS_FUNCTION static T infinite() {
+    if constexpr (std::is_same_v<T, Cost>) return infinite_cost;
+    else return Kokkos::Experimental::infinity_v<T>;
+  }
+  KOKKOS_FUNCTION static T zero() { return infinite(); }  ///< of add()
+  KOKKOS_FUNCTION static T one() { return 0; }            ///< of multiply()
+  KOKKOS_FUNCTION static T multiply(T a, T b) {
+    if constexpr (std::is_same_v<T, Cost>) return Kokkos::min(a + b, infinite_cost);  // both at most that, which is a quarter of the largest
+    else return a + b;
+  }
+  KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
+  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
+  using BestState = Kokkos::MinFirstLoc<T, Index>;  ///< reducer
+};
+
+/// Largest product: of probabilities.
+template <class T>
+struct MaxProduct {
+  using Value = T;
+  static constexpr bool selects = true;
+  static constexpr bool scales = true;
+  KOKKOS_FUNCTION static T zero() { return 0; }
+  KOKKOS_FUNCTION static T one() { return 1; }
+  KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
+  KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
+  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
+  using BestState = Kokkos::MaxFirstLoc<T, Index>;
+};
+
+/// Sum of products: of probabilities.
+template <class T>
+struct SumProduct {
+  using Value = T;
+  static constexpr bool selects = false;
+  static constexpr bool scales = true;
+  KOKKOS_FUNCTION static T zero() { return 0; }
+  KOKKOS_FUNCTION static T one() { return 1; }
+  KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
+  KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
+};
+
+/// The same of logarithms: slower, for what no power of two keeps near 1.
+template <class T>
+struct LogSumExp {
+  using Value = T;
+  static constexpr bool selects = false;
+  static constexpr bool scales = false;
+  KOKKOS_FUNCTION static T zero() { return -Kokkos::Experimental::infinity_v<T>; }
+  KOKKOS_FUNCTION static T one() { return 0; }
+  KOKKOS_FUNCTION static T multiply(T a, T b) { return a + b; }
+  KOKKOS_FUNCTION static T add(T a, T b) {
+    T const larger = Kokkos::max(a, b), smaller = Kokkos::min(a, b);
+    return smaller == zero() ? larger : larger + Kokkos::log1p(Kokkos::exp(smaller - larger));
+  }
+};
+
+}  // namespace hornbill::tables

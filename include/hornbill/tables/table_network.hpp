@@ -1,0 +1,56 @@
+/// \file
+/// Models made of dense tables alone: probabilities, or costs.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/graph/host_factor_graph.hpp>
+#include <hornbill/types.hpp>
+
+namespace hornbill::tables {
+
+/// A cost. Sums of costs stay below infinite_cost, which is that of what is forbidden.
+using Cost = std::int64_t;
+inline constexpr Cost infinite_cost = std::numeric_limits<Cost>::max() / 4;
+
+/// A function of some variables, as a dense table.
+template <class Value>
+struct HostTable {
+  std::vector<Index> scope;   ///< variables, none twice
+  std::vector<Value> values;  ///< one for each joint state, that of the last variable fastest
+};
+
+/// Variables and tables over them: their product (probabilities) or sum (costs) is what is asked about. V variables.
+template <class Value>
+struct TableNetwork {
+  std::vector<Index> cardinality;                     ///< [V], states
+  std::vector<HostTable<Value>> tables;
+  std::vector<std::string> variable_names;            ///< [V], or empty
+  std::vector<std::vector<std::string>> state_names;  ///< [V], one for each state, or empty
+
+  Index num_variables() const { return static_cast<Index>(cardinality.size()); }
+  std::string name_of(Index variable) const {
+    return variable_names.empty() || variable_names[variable].empty() ? "variable " + std::to_string(variable) : variable_names[variable];
+  }
+};
+
+/// Costs to be minimised.
+struct CostNetwork : TableNetwork<Cost> {
+  std::string name;
+  Cost upper_bound = infinite_cost;  ///< costs of so much or more are forbidden
+};
+
+/// The tables of a factor graph. Horn factors become tables; those of more than `widest` variables become chains of tables of three, over
+/// auxiliary variables that say whether the body so far is all true (or has some true); these come behind the graph's own.
+/// \source design.md section 2: pairs that keep a factor undecided compose
+TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest = 4);
+
+/// The network under evidence: what is observed for certain has one state, the observed one, and is in no table any more; soft evidence is one
+/// more table. Variables keep their numbers.
+TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence const& evidence);
+
+}  // namespace hornbill::tables

@@ -1,0 +1,150 @@
+#include <hornbill/elim/order.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::elim {
+namespace {
+
+/// The graph of variables that are together in some table, from which variables are eliminated.
+class PrimalGraph {
+ public:
+  PrimalGraph(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes) : cardinality_(cardinality), neighbours_(cardinality.size()) {
+    auto const num_variables = static_cast<Index>(cardinality.size());
+    for (auto const& scope : scopes)
+      for (Index v : scope) {
+        if (v < 0 || v >= num_variables) throw InputError(fmt::format("a table has the variable {}; variables are 0 to {}", v, num_variables - 1));
+        for (Index w : scope)
+          if (w != v) neighbours_[v].push_back(w);
+      }
+    for (auto& list : neighbours_) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+
+  std::vector<Index> const& neighbours(Index v) const { return neighbours_[v]; }
+  double cells(Index v) const {
+    double cells = cardinality_[v];
+    for (Index w : neighbours_[v]) cells *= cardinality_[w];
+    return cells;
+  }
+  /// Pairs of neighbours that are not neighbours themselves.
+  double fill(Index v) const {
+    double missing = 0;
+    auto const& around = neighbours_[v];
+    for (Index w : around) {
+      auto const& others = neighbours_[w];
+      auto at = others.begin();
+      for (Index x : around) {
+        at = std::lower_bound(at, others.end(), x);
+        missing += x != w && (at == others.end() || *at != x);
+      }
+    }
+    return missing / 2;
+  }
+
+  /// Takes a variable out; its neighbours become each other's.
+  void eliminate(Index v, bool connect = true) {
+    auto const around = std::exchange(neighbours_[v], {});
+    for (Index w : around) {
+      auto& of_w = neighbours_[w];
+      std::vector<Index> joined;
+      joined.reserve(of_w.size() + around.size());
+      if (connect) std::set_union(of_w.begin(), of_w.end(), around.begin(), around.end(), std::back_inserter(joined));
+      else joined = of_w;
+      std::erase_if(joined, [=](Index x) { return x == v || x == w; });
+      of_w = std::move(joined);
+    }
+  }
+
+ private:
+  std::span<Index const> cardinality_;
+  std::vector<std::vector<Index>> neighbours_;
+};
+
+double score(PrimalGraph const& graph, Index v, Heuristic heuristic) {
+  switch (heuristic) {
+    case Heuristic::min_fill: return graph.fill(v);
+    case Heuristic::min_weight: return graph.cells(v);
+    default: return static_cast<double>(graph.neighbours(v).size());
+  }
+}
+
+/// Greedily, always the variable of the least score.
+std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heuristic, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::tuple<double, std::uint64_t, Index>> key;
+  for (Index v = 0; v < num_variables; ++v) key.emplace_back(score(graph, v, heuristic), random(), v);
+  std::set<std::tuple<double, std::uint64_t, Index>> left(key.begin(), key.end());
+  std::vector<Index> order;
+  while (!left.empty()) {
+    auto const [least, tie, v] = *left.begin();
+    left.erase(left.begin());
+    order.push_back(v);
+    if (heuristic == Heuristic::degree) continue;
+    auto const around = graph.neighbours(v);
+    std::set<Index> changed(around.begin(), around.end());
+    graph.eliminate(v, heuristic != Heuristic::min_width);
+    if (heuristic == Heuristic::min_fill && least > 0)  // also of those next to a new edge's both ends
+      for (Index w : around) changed.insert(graph.neighbours(w).begin(), graph.neighbours(w).end());
+    for (Index w : changed) {
+      left.erase(key[w]);
+      std::get<double>(key[w]) = score(graph, w, heuristic);
+      left.insert(key[w]);
+    }
+  }
+  return order;
+}
+
+Order measure(PrimalGraph graph, std::vector<Index> variables) {
+  Order order;
+  for (Index v : variables) {
+    order.width = std::max(order.width, static_cast<int>(graph.neighbours(v).size()));
+    double const cells = graph.cells(v);
+    order.total_cells += cells;
+    if (cells > order.largest_cells) {
+      order.largest_cells = cells;
+      order.widest = v;
+    }
+    graph.eliminate(v);
+  }
+  order.variables = std::move(variables);
+  return order;
+}
+
+}  // namespace
+
+Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
+  if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
+  PrimalGraph const graph(cardinality, scopes);
+  std::mt19937_64 seeds(options.seed);
+  Order best;
+  for (int i = 0; i < options.tries; ++i) {
+    auto order = measure(graph, greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds()));
+    if (i == 0 || order.total_cells < best.total_cells) best = std::move(order);
+  }
+  return best;
+}
+
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables) {
+  std::vector<bool> seen(cardinality.size());
+  for (Index v : variables) {
+    if (v < 0 || static_cast<std::size_t>(v) >= seen.size()) throw InputError(fmt::format("the elimination order has the variable {}; variables are 0 to {}", v, std::ssize(seen) - 1));
+    if (seen[v]) throw InputError(fmt::format("the elimination order has the variable {} twice", v));
+    seen[v] = true;
+  }
+  if (variables.size() != seen.size())
+    throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
+  return measure(PrimalGraph(cardinality, scopes), std::move(variables));
+}
+
+}  // namespace hornbill::elim

@@ -1,0 +1,121 @@
+#include <iterator>
+
+#include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/uai.hpp>
+
+#include "table_factor.hpp"
+
+namespace hornbill::io {
+namespace {
+
+constexpr int most_variables_of_a_factor = 64;
+
+/// Multiplies a factor without variables into one that has some.
+void multiply(std::vector<TableFactor>& factors, double constant, TokenReader const& in) {
+  if (constant == 1) return;
+  if (factors.empty()) in.fail("no factor has a variable");
+  for (double& value : factors.front().table) value *= constant;
+}
+
+std::vector<double> read_numbers(TokenReader& in) {
+  std::vector<double> numbers;
+  while (auto const token = in.next()) numbers.push_back(in.parse<double>(*token, "a number"));
+  return numbers;
+}
+
+void require_keyword(TokenReader& in, std::string_view keyword) {
+  if (auto const word = in.require(keyword); word != keyword) in.fail(fmt::format("begins with '{}'; a file of this kind begins with {}", word, keyword));
+}
+
+}  // namespace
+
+HostFactorGraph read_uai(std::string const& file) {
+  TokenReader in(file);
+  Fail const fail = [&](std::string const& message) { in.fail(message); };
+  if (auto const kind = in.require("BAYES or MARKOV"); kind != "BAYES" && kind != "MARKOV") in.fail(fmt::format("'{}' is not a kind of network: BAYES and MARKOV are", kind));
+  auto const num_variables = in.require_count("the number of variables", 0, largest_variable_id());
+  std::vector<Index> cardinality;
+  for (std::int64_t v = 0; v < num_variables; ++v) cardinality.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
+  auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
+  std::vector<std::vector<Index>> scopes;
+  for (std::int64_t a = 0; a < num_factors; ++a) scopes.push_back(read_scope(in, in.require_count("the number of variables of a factor", 0, most_variables_of_a_factor), num_variables));
+  HostFactorGraph graph;
+  std::vector<TableFactor> factors;
+  double constant = 1;
+  for (auto const& scope : scopes) {
+    TableFactor factor{scope, {}, {}};
+    for (Index v : scope) factor.states.push_back(cardinality[v]);
+    auto const entries = require_entries(factor.states, fail);
+    auto const listed = in.require_count("the number of entries of a table", 0, largest_table_read);
+    if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
+    for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
+    if (scope.empty()) constant *= factor.table[0];
+    else factors.push_back(std::move(factor));
+  }
+  if (auto const extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
+  multiply(factors, constant, in);
+  for (auto& factor : factors) append(graph, std::move(factor), fail);
+  finish(graph, std::move(cardinality), file);
+  return graph;
+}
+
+void write_uai(HostFactorGraph const& graph, std::string const& file) {
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "MARKOV\n{}\n", graph.num_variables);
+  for (Index v = 0; v < graph.num_variables; ++v) fmt::format_to(out, "{}{}", v > 0 ? " " : "", graph.states(v));
+  fmt::format_to(out, "\n{}\n", graph.num_factors());
+  for (Index a = 0; a < graph.num_factors(); ++a) fmt::format_to(out, "{} {}\n", graph.variables_of(a).size(), fmt::join(graph.variables_of(a), " "));
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    auto const table = dense_table(graph, a, file);
+    fmt::format_to(out, "\n{}\n{}\n", table.size(), fmt::join(table, " "));
+  }
+  write_text_atomically(file, {text.data(), text.size()});
+}
+
+HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph) {
+  TokenReader in(file);
+  std::vector<std::int64_t> numbers;
+  while (auto const token = in.next()) numbers.push_back(in.parse<std::int64_t>(*token, "a whole number"));
+  auto const holds = [&](std::size_t at) { return at < numbers.size() && numbers[at] >= 0 && numbers.size() - at - 1 == 2 * static_cast<std::size_t>(numbers[at]); };
+  // Of the competitions some put the number of samples first, which was always one.
+  std::size_t const first = !holds(0) && holds(1) && numbers[0] == 1 ? 1 : 0;
+  if (!holds(first)) in.fail("is not the number of observed variables, and a variable and its value for each");
+  HostEvidence evidence;
+  for (std::size_t i = first + 1; i < numbers.size(); i += 2) {
+    if (numbers[i] < 0 || numbers[i] >= graph.num_variables) in.fail(fmt::format("variable {} is unknown: variables are 0 to {}", numbers[i], graph.num_variables - 1));
+    if (numbers[i + 1] < 0 || numbers[i + 1] >= graph.states(static_cast<Index>(numbers[i])))
+      in.fail(fmt::format("variable {} cannot have the value {}: its values are 0 to {}", numbers[i], numbers[i + 1], graph.states(static_cast<Index>(numbers[i])) - 1));
+    evidence.push_back(Observation::hard(static_cast<Index>(numbers[i]), static_cast<Index>(numbers[i + 1])));
+  }
+  return evidence;
+}
+
+std::vector<std::vector<double>> read_uai_marginals(std::string const& file) {
+  TokenReader in(file);
+  require_keyword(in, "MAR");
+  std::vector<std::vector<double>> marginals(in.require_count("the number of variables", 0, largest_variable_id()));
+  for (auto& of_variable : marginals) {
+    of_variable.resize(in.require_count("a number of states", 1, 1 << 20));
+    for (double& p : of_variable) p = in.require_number<double>("a probability");
+  }
+  return marginals;
+}
+
+double read_uai_log10_z(std::string const& file) {
+  TokenReader in(file);
+  require_keyword(in, "PR");
+  auto const numbers = read_numbers(in);
+  if (numbers.empty()) in.fail("ends without a number");
+  return numbers.back();
+}
+
+std::vector<Index> read_uai_assignment(std::string const& file) {
+  TokenReader in(file);
+  require_keyword(in, "MPE");
+  std::vector<Index> assignment(in.require_count("the number of variables", 0, largest_variable_id()));
+  for (Index& value : assignment) value = static_cast<Index>(in.require_count("a value", 0, 1 << 20));
+  return assignment;
+}
+
+}  // namespace hornbill::io

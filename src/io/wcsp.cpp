@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <hornbill/io/cost_network_file.hpp>
+
+#include "table_factor.hpp"
+
+namespace hornbill::io {
+namespace {
+
+using tables::Cost;
+
+class WcspReader {
+ public:
+  explicit WcspReader(std::string const& file) : in_(file) {}
+
+  tables::CostNetwork read() {
+    network_.name = in_.require("the problem's name");
+    auto const num_variables = in_.require_count("the number of variables", 0, largest_variable_id());
+    auto const largest_domain = in_.require_count("the largest domain size", 0, largest_domain_read);
+    auto const num_functions = in_.require_count("the number of cost functions", 0, std::numeric_limits<Index>::max());
+    network_.upper_bound = in_.require_count("the upper bound", 0, std::numeric_limits<Cost>::max());
+    for (std::int64_t v = 0; v < num_variables; ++v) network_.cardinality.push_back(read_domain(largest_domain));
+    for (std::int64_t f = 0; f < num_functions; ++f) read_function(f);
+    if (auto const extra = in_.next()) in_.fail(fmt::format("'{}' follows the last of {} cost functions", *extra, num_functions));
+    return std::move(network_);
+  }
+
+ private:
+  static constexpr std::int64_t largest_domain_read = 1 << 20;
+
+  Index read_domain(std::int64_t largest) {
+    auto const size = in_.require_number<std::int64_t>("a domain size");
+    if (size < 0) in_.fail(fmt::format("the domain size {} stands for an interval; intervals are not read", size));
+    if (size == 0 || size > largest) in_.fail(fmt::format("a domain size is {}; 1 to {}, the largest that the header allows, are possible", size, largest));
+    return static_cast<Index>(size);
+  }
+
+  void read_function(std::int64_t number) {
+    auto const arity = in_.require_number<std::int64_t>("the number of variables of a cost function");
+    if (arity < -most_variables || arity > most_variables) in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity), most_variables));
+    tables::HostTable<Cost> table;
+    table.scope = read_scope(in_, std::abs(arity), network_.num_variables());
+    auto const default_cost = in_.require_number<Cost>("the default cost");
+    if (default_cost == -1)
+      in_.fail(fmt::format("cost function {} is '{}', in intension: such functions, global ones among them, are not read; write it out as tuples", number, in_.require("its keyword")));
+    std::vector<Index> states;
+    for (Index v : table.scope) states.push_back(network_.cardinality[v]);
+    auto const entries = require_entries(states, [&](std::string const& message) { in_.fail(message); });
+    auto const listed = in_.require_number<std::int64_t>("the number of tuples");
+    if (listed < 0) {
+      table.values = shared(-listed, states);
+    } else {
+      table.values.assign(static_cast<std::size_t>(entries), checked(default_cost));
+      for (std::int64_t i = 0; i < listed; ++i) read_tuple(table, states);
+    }
+    if (arity < 0) shared_.push_back({states, table.values});
+    network_.tables.push_back(std::move(table));
+  }
+
+  void read_tuple(tables::HostTable<Cost>& table, std::vector<Index> const& states) {
+    std::size_t cell = 0;
+    for (Index s : states) cell = cell * static_cast<std::size_t>(s) + static_cast<std::size_t>(in_.require_count("a value of a tuple", 0, s - 1));
+    table.values[cell] = checked(in_.require_number<Cost>("a cost"));
+  }
+
+  /// The costs of a function that was marked as shared; the first is 1.
+  std::vector<Cost> shared(std::int64_t number, std::vector<Index> const& states) {
+    if (number > std::ssize(shared_)) in_.fail(fmt::format("shared cost function {} is used, and {} were defined before", number, shared_.size()));
+    auto const& [of_states, costs] = shared_[static_cast<std::size_t>(number - 1)];
+    if (of_states != states) in_.fail(fmt::format("shared cost function {} is over variables of other domain sizes", number));
+    return costs;
+  }
+
+  Cost checked(Cost cost) const {
+    if (cost < 0) in_.fail(fmt::format("the cost {} is negative", cost));
+    return cost >= network_.upper_bound ? tables::infinite_cost : cost;
+  }
+
+  static constexpr std::int64_t most_variables = 64;
+
+  TokenReader in_;
+  tables::CostNetwork network_;
+  std::vector<std::pair<std::vector<Index>, std::vector<Cost>>> shared_;
+};
+
+}  // namespace
+
+tables::CostNetwork read_wcsp(std::string const& file) { return WcspReader(file).read(); }
+
+}  // namespace hornbill::io

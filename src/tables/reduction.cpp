@@ -1,0 +1,75 @@
+#include <hornbill/tables/reduction.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::tables {
+namespace {
+
+constexpr Offset most_cells = std::numeric_limits<Index>::max();
+constexpr Offset much = 64;  // states to reduce to a row, from which on sharing it is worth a second reduction
+
+bool contains(std::span<Index const> list, Index variable) { return std::find(list.begin(), list.end(), variable) != list.end(); }
+
+}  // namespace
+
+Offset HostReductions::cells_of(std::span<Index const> scope) const {
+  double cells = 1;
+  for (Index v : scope) cells *= cardinality_[v];
+  if (cells > static_cast<double>(most_cells))
+    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible. Another elimination order may need smaller ones",
+                                    scope.size(), scope.front(), cells, most_cells));
+  return static_cast<Offset>(cells);
+}
+
+Index HostReductions::append(std::vector<Index> scope, int level) {
+  Offset const cells = cells_of(scope);
+  tables_.push_back({std::move(scope), num_cells_, cells, level});
+  num_cells_ += cells;
+  return static_cast<Index>(tables_.size() - 1);
+}
+
+Index HostReductions::add_table(std::vector<Index> scope) { return append(std::move(scope), 0); }
+
+Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated, Offset rows_wanted) {
+  int level = 0;
+  for (Index t : inputs) {
+    level = std::max(level, tables_[t].level);
+    for (Index v : tables_[t].scope)
+      if (!contains(scope, v) && !contains(eliminated, v)) throw InputError(fmt::format("table {} has the variable {}, which is neither kept nor eliminated", t, v));
+  }
+  Offset rows = cells_of(scope);
+  double over = 1;
+  for (Index v : eliminated) over *= cardinality_[v];
+  if (rows < rows_wanted && over >= static_cast<double>(much) && eliminated.size() > 1) {
+    auto kept = scope;  // with the fastest of what is eliminated, so that neighbouring rows read neighbouring values
+    std::vector<Index> later;
+    while (rows < rows_wanted && eliminated.size() > 1) {
+      later.insert(later.begin(), eliminated.back());
+      rows *= cardinality_[eliminated.back()];
+      eliminated.pop_back();
+    }
+    kept.insert(kept.end(), later.begin(), later.end());
+    inputs = {add_reduction(std::move(inputs), std::move(kept), std::move(eliminated))};
+    eliminated = std::move(later);
+    ++level;
+  }
+  Index const output = append(std::move(scope), level + 1);
+  num_levels_ = std::max(num_levels_, level + 1);
+  reductions_.push_back({std::move(inputs), std::move(eliminated), output});
+  return output;
+}
+
+Offset HostReductions::stride(Index table, Index variable) const {
+  Offset stride = 1;
+  auto const& scope = tables_[table].scope;
+  for (std::size_t i = scope.size(); i-- > 0; stride *= cardinality_[scope[i]])
+    if (scope[i] == variable) return stride;
+  return 0;
+}
+
+}  // namespace hornbill::tables

@@ -1,0 +1,88 @@
+#include <hornbill/tables/table_network.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <hornbill/graph/horn_factor.hpp>
+
+namespace hornbill::tables {
+namespace {
+
+/// Adds the chain of a wide Horn factor: after each of its body's variables, an auxiliary one says whether the factor is undecided.
+void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Index factor) {
+  auto const variables = graph.variables_of(factor);
+  bool const is_and = graph.factor_type[factor] == FactorType::conjunction;
+  // `fires`: the body so far is all true (AND), or has some true (OR).
+  std::vector<double> const joins = is_and ? std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1}   // fires = before and next, by (before, next, fires)
+                                           : std::vector<double>{1, 0, 0, 1, 0, 1, 0, 1};  // fires = before or next
+  Index before = variables[1];
+  for (std::size_t i = 2; i < variables.size(); ++i) {
+    Index const fires = network.num_variables();
+    network.cardinality.push_back(2);
+    if (!network.variable_names.empty()) network.variable_names.emplace_back();
+    if (!network.state_names.empty()) network.state_names.push_back({"false", "true"});
+    network.tables.push_back({{before, variables[i], fires}, joins});
+    before = fires;
+  }
+  double const p1 = graph.p1[factor], p2 = graph.p2[factor];
+  network.tables.push_back({{before, variables[0]}, {1 - p2, p2, 1 - p1, p1}});
+}
+
+/// The table with one variable in one state alone, so that the variable is no longer in it.
+HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& cardinality, std::size_t position, Index state) {
+  HostTable<double> result;
+  std::size_t inner = 1;  // states of the variables behind
+  for (std::size_t i = 0; i < table.scope.size(); ++i) {
+    if (i != position) result.scope.push_back(table.scope[i]);
+    if (i > position) inner *= static_cast<std::size_t>(cardinality[table.scope[i]]);
+  }
+  std::size_t const block = inner * static_cast<std::size_t>(cardinality[table.scope[position]]);
+  for (std::size_t begin = static_cast<std::size_t>(state) * inner; begin < table.values.size(); begin += block)
+    result.values.insert(result.values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(begin), table.values.begin() + static_cast<std::ptrdiff_t>(begin + inner));
+  return result;
+}
+
+}  // namespace
+
+TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {
+  TableNetwork<double> network;
+  for (Index v = 0; v < graph.num_variables; ++v) network.cardinality.push_back(graph.states(v));
+  network.variable_names = graph.variable_names;
+  network.state_names = graph.state_names;
+  for (Index a = 0; a < graph.num_factors(); ++a) {
+    auto const variables = graph.variables_of(a);
+    HostTable<double> table{{variables.begin(), variables.end()}, {}};
+    if (graph.factor_type[a] == FactorType::table) {
+      table.values.assign(graph.table_of(a).begin(), graph.table_of(a).end());
+    } else if (std::ssize(variables) <= widest) {
+      table.values = table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
+    } else {
+      add_chain(network, graph, a);
+      continue;
+    }
+    network.tables.push_back(std::move(table));
+  }
+  return network;
+}
+
+TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence const& evidence) {
+  std::vector<Index> state(network.cardinality.size(), -1);
+  TableNetwork<double> result = network;
+  result.tables.clear();
+  auto const observed = last_of_each_variable(evidence);
+  for (auto const& o : observed)
+    if (o.is_hard()) {
+      state[o.variable] = o.value;
+      result.cardinality[o.variable] = 1;
+    }
+  for (auto table : network.tables) {
+    for (std::size_t i = table.scope.size(); i-- > 0;)
+      if (Index const s = state[table.scope[i]]; s >= 0) table = cut(table, network.cardinality, i, s);
+    result.tables.push_back(std::move(table));
+  }
+  for (auto const& o : observed)
+    if (!o.is_hard()) result.tables.push_back({{o.variable}, {o.likelihood[0], o.likelihood[1]}});
+  return result;
+}
+
+}  // namespace hornbill::tables

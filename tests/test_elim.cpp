@@ -1,0 +1,200 @@
+// Elimination against all assignments, in every semiring; orders, and what they cost.
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include <hornbill/elim/elimination.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/hornbill.hpp>
+
+#include "support/cells.hpp"
+#include "support/random_graphs.hpp"
+#include "support/random_networks.hpp"
+
+using namespace hornbill;
+using elim::Heuristic;
+using tables::Cost;
+
+namespace {
+
+template <class Semiring, class Exec>
+elim::Elimination<typename Semiring::Value> solve(tables::TableNetwork<typename Semiring::Value> const& network, elim::OrderOptions const& options = {}) {
+  auto const scopes = elim::scopes_of(network);
+  return elim::eliminate<Semiring>(Exec(), network, elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes, options)));
+}
+
+double log_of(double value, double exponent) { return std::log(value) + exponent * std::log(2.0); }
+
+constexpr Heuristic heuristics[] = {Heuristic::min_fill, Heuristic::min_degree, Heuristic::min_width, Heuristic::min_weight, Heuristic::degree};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("elimination: least sums of costs, whatever the order", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    auto const network = test::random_network<Semiring>(seed, 7, 9, [](double x) { return static_cast<Cost>(100 * x); });
+    auto const least = test::enumerate<Semiring>(network);
+    for (auto heuristic : heuristics) {
+      auto const result = solve<Semiring, typename Cell::Exec>(network, {.heuristic = heuristic, .seed = seed});
+      CHECK(result.value == least);
+      if (least < tables::infinite_cost) CHECK(elim::value_of<Semiring>(network, result.assignment) == least);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    auto const network = test::random_network<tables::SumProduct<Value>>(seed, 7, 9, [](double x) { return static_cast<Value>(x); });
+    auto const sum = solve<tables::SumProduct<Value>, typename Cell::Exec>(network);
+    CHECK(std::abs(std::ldexp(static_cast<double>(sum.value), static_cast<int>(sum.exponent)) - test::enumerate<tables::SumProduct<Value>>(network)) <= tolerance * static_cast<double>(test::enumerate<tables::SumProduct<Value>>(network)));
+    auto const largest = solve<tables::MaxProduct<Value>, typename Cell::Exec>(network);
+    double const best = static_cast<double>(test::enumerate<tables::MaxProduct<Value>>(network));
+    CHECK(std::abs(std::ldexp(static_cast<double>(largest.value), static_cast<int>(largest.exponent)) - best) <= tolerance * best);
+    if (best > 0) CHECK(std::abs(static_cast<double>(elim::value_of<tables::MaxProduct<Value>>(network, largest.assignment)) - best) <= tolerance * best);
+  }
+}
+
+TEST_CASE_TEMPLATE("elimination: the same in logarithms", Cell, HORNBILL_DOUBLE_CELLS) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    auto const network = test::random_network<tables::LogSumExp<double>>(seed, 7, 9, [](double x) { return std::log(x + 0.001); });
+    double const expected = test::enumerate<tables::LogSumExp<double>>(network), sum = solve<tables::LogSumExp<double>, typename Cell::Exec>(network).value;
+    if (std::isinf(expected)) CHECK(sum == expected);
+    else CHECK(sum == doctest::Approx(expected).epsilon(1e-12));
+    auto costs = network;
+    for (auto& table : costs.tables)
+      for (double& value : table.values) value = -value;
+    CHECK(solve<tables::MinSum<double>, typename Cell::Exec>(costs).value == doctest::Approx(test::enumerate<tables::MinSum<double>>(costs)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE_TEMPLATE("elimination: probabilities too small for a number", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  tables::TableNetwork<Value> chain;
+  Index const length = 300;
+  for (Index v = 0; v < length; ++v) {
+    chain.cardinality.push_back(2);
+    if (v == 0) chain.tables.push_back({{0}, {Value(1e-20), Value(1e-20)}});
+    else chain.tables.push_back({{v - 1, v}, {Value(1e-20), Value(1e-20), Value(0), Value(2e-20)}});
+  }
+  double log_z = std::log(1e-20);  // from the first variable on: 0 may become 1, which stays
+  double zero = 1, one = 1;
+  for (Index v = 1; v < length; ++v) {
+    log_z += std::log(1e-20);
+    one = zero + 2 * one;
+    double const scale = one;
+    zero /= scale;
+    one /= scale;
+    log_z += std::log(scale);
+  }
+  log_z += std::log(zero + one);
+  auto const sum = solve<tables::SumProduct<Value>, typename Cell::Exec>(chain);
+  CHECK(log_of(static_cast<double>(sum.value), sum.exponent) == doctest::Approx(log_z).epsilon(sizeof(Value) == 4 ? 1e-6 : 1e-12));
+  auto const best = solve<tables::MaxProduct<Value>, typename Cell::Exec>(chain);
+  CHECK(best.assignment == std::vector<Index>(length, 1));
+}
+
+TEST_CASE_TEMPLATE("elimination: wide tables, in rows of several blocks", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  Index const n = 13;  // a clique: the first bucket has 2^13 cells
+  tables::TableNetwork<Cost> network;
+  network.cardinality.assign(n, 2);
+  for (Index v = 0; v < n; ++v)
+    for (Index w = v + 1; w < n; ++w) network.tables.push_back({{w, v}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
+  auto const result = solve<Semiring, typename Cell::Exec>(network);
+  CHECK(result.value == test::enumerate<Semiring>(network));
+  CHECK(elim::value_of<Semiring>(network, result.assignment) == result.value);
+}
+
+TEST_CASE_TEMPLATE("reduction: over several variables at once, shared out or not", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::SumProduct<double>;
+  typename Cell::Exec const exec;
+  std::vector<Index> const cardinality{5, 3, 7, 4, 6};
+  std::vector<double> wide(5 * 3 * 7 * 4 * 6), narrow(7 * 5);
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<double>(i % 17) / 16;
+  for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = static_cast<double>(i % 5) / 4;
+  std::vector<double> expected(3);
+  for (std::size_t i = 0; i < wide.size(); ++i) expected[i / (7 * 4 * 6) % 3] += wide[i] * narrow[i / (4 * 6) % 7 * 5 + i / (3 * 7 * 4 * 6)];
+  for (Offset rows_wanted : {1, 50, 1000000}) {
+    tables::HostReductions host(cardinality);
+    Index const a = host.add_table({0, 1, 2, 3, 4}), b = host.add_table({2, 0});
+    Index const output = host.add_reduction({a, b}, {1}, {0, 2, 3, 4}, rows_wanted);
+    CHECK(host.num_levels() == (rows_wanted == 1 ? 1 : 2));
+    auto const values = tables::make_values<typename Cell::Exec, double>(exec, host, {wide, narrow});
+    tables::reduce<Semiring>(exec, tables::make_reductions(exec, host), values);
+    auto const place = host.tables()[output];
+    auto const sums = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
+    double const scale = std::ldexp(1.0, rows_wanted == 1 ? 0 : detail::to_vector(exec, values.exponents)[output - 1]);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
+  }
+  tables::HostReductions host(cardinality);
+  Index const a = host.add_table({0, 1});
+  CHECK_THROWS_AS(host.add_reduction({a}, {0}, {}), InputError);
+  CHECK_THROWS_AS((tables::make_values<typename Cell::Exec, double>(exec, host, {{1.0}})), ShapeError);
+  tables::HostReductions large(std::vector<Index>(40, 2));
+  std::vector<Index> all(40);
+  for (Index v = 0; v < 40; ++v) all[v] = v;
+  CHECK_THROWS_AS(large.add_table(all), CapacityError);
+}
+
+TEST_CASE("orders: what they cost, and what is no order") {
+  // A cycle of four, and a leaf: width 2, whatever is eliminated first but the leaf's neighbour.
+  std::vector<Index> const cardinality{2, 3, 4, 5, 6};
+  std::vector<std::vector<Index>> const tables{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 0}};
+  std::vector<std::span<Index const>> const scopes(tables.begin(), tables.end());
+  auto const order = elim::measure_order(cardinality, scopes, {4, 1, 0, 2, 3});
+  CHECK(order.width == 2);
+  CHECK(order.total_cells == 6 * 2 + 3 * 2 * 4 + 2 * 4 * 5 + 4 * 5 + 5);
+  CHECK(order.largest_cells == 40);
+  CHECK(order.widest == 0);
+  for (auto heuristic : heuristics) {
+    auto const made = elim::make_order(cardinality, scopes, {.heuristic = heuristic, .tries = 3});
+    CHECK(made.variables.size() == 5);
+    CHECK(elim::measure_order(cardinality, scopes, made.variables).total_cells == made.total_cells);
+    CHECK(elim::make_order(cardinality, scopes, {.heuristic = heuristic, .tries = 3}).variables == made.variables);  // the same seed
+  }
+  CHECK(elim::make_order(cardinality, scopes).variables.front() == 4);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 3}), doctest::Contains("the variable 3 twice"), InputError);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3}), doctest::Contains("lacks the variable 4"), InputError);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 5}), doctest::Contains("has the variable 5"), InputError);
+  CHECK_THROWS_AS(elim::make_order(cardinality, scopes, {.tries = 0}), InputError);
+}
+
+TEST_CASE("orders: min-fill of a tree has width one, of a grid about its side") {
+  std::vector<std::vector<Index>> tables;
+  Index const side = 8;
+  for (Index i = 0; i < side * side; ++i) {
+    if (i % side + 1 < side) tables.push_back({i, i + 1});
+    if (i + side < side * side) tables.push_back({i, i + side});
+  }
+  std::vector<Index> const cardinality(side * side, 2);
+  auto const grid = elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 10});
+  CHECK(grid.width >= side);
+  CHECK(grid.width <= side + 2);
+  tables.clear();
+  for (Index i = 1; i < side * side; ++i) tables.push_back({i, (i - 1) / 2});
+  CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}).width == 1);
+}
+
+TEST_CASE("tables: Horn factors, wide ones as chains, and evidence") {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    auto const graph = test::random_graph(seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .most_states = 3});
+    HostEvidence const evidence{Observation::hard(1, 1), Observation::soft(3, graph.states(3) == 2 ? 0.2 : 1, graph.states(3) == 2 ? 0.7 : 1)};
+    auto const usable = graph.states(3) == 2 ? evidence : HostEvidence{evidence.front()};
+    using Exec = Kokkos::DefaultHostExecutionSpace;
+    double log_z[2];
+    for (int widest : {2, 20}) {
+      auto const network = tables::condition(tables::to_tables(graph, widest), usable);
+      auto const result = solve<tables::SumProduct<double>, Exec>(network);
+      log_z[widest == 2] = log_of(result.value, result.exponent);
+      CHECK(network.cardinality[1] == 1);
+    }
+    CHECK(log_z[0] == doctest::Approx(log_z[1]).epsilon(1e-12));
+    CHECK(std::isfinite(log_z[0]));
+  }
+}
