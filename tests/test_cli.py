@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The command line as users see it: outputs, exit codes, messages. Usage: test_cli.py PROGRAM SOURCE_DIR"""
 import json
+import lzma
 import math
 import os
 import re
@@ -34,7 +35,7 @@ class CommandLine(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_help_teaches(self):
-        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "explain", "learn", "serve"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "explain", "learn", "serve", "map", "partition"):
             self.assertIn("Usage", run(command, "--help")[0])
         for step in ("model", "prune", "compress", "build"):
             self.assertIn("Usage", run("clauses", step, "--help")[0])
@@ -490,6 +491,64 @@ R1: NOT path(b), path(nowhere)
         self.assertFalse(os.path.exists("no.dot"))
         self.write("cycle.causal_fg", "2\n\n0\n*\n1\n1\n\n1\n*\n1\n0\n")
         self.assertIn("depends on a cycle", run("explain", "cycle.causal_fg", "1", code=3)[1])
+
+    def test_map_and_partition(self):
+        # Two variables of two states and one of three: x = 1, y = 0 costs 0 but for z, of which 2 is forbidden.
+        self.write("small.wcsp", "small 3 3 3 100\n2 2 3\n2 0 1 5 1\n1 0 0\n2 1 2 3 1\n0 1 1\n1 2 0 1\n2 100\n")
+        self.assertIn("small.wcsp: minimum 1\n", run("map", "small.wcsp", "-o", "small.MPE")[0])
+        with open("small.MPE") as text:
+            self.assertEqual(text.read(), "MPE\n3 1 0 1\n")
+        for order in ("min_fill", "min_degree", "min_width", "min_weight", "degree", self.write("order.txt", "# mine\n2 0\n1\n")):
+            out = json.loads(run("map", "small.wcsp", "--order", order, "--json")[0])
+            self.assertEqual((out["minimum"], out["assignment"]), (1, [1, 0, 1]))
+        self.assertIn("order.txt: the elimination order lacks the variable 2", run("map", "small.wcsp", "--order", self.write("order.txt", "0 1\n"), code=3)[1])
+        self.assertIn("order.txt:line 1: '7' is no variable", run("map", "small.wcsp", "--order", self.write("order.txt", "0 1 7\n"), code=3)[1])
+        self.assertIn("--order guess is neither", run("map", "small.wcsp", "--order", "guess", code=3)[1])
+        self.assertIn("elimination needs", run("map", "small.wcsp", "--memory-limit", 8, code=6)[1])
+        self.assertIn("small.wcsp", run("map", "small.wcsp", "-o", "small.wcsp", code=2)[1])
+        run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
+        self.assertIn("every assignment costs the upper bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
+        self.assertIn("salldiff", run("map", self.write("global.wcsp", "g 2 2 1 9\n2 2\n2 0 1 -1 salldiff var 1\n"), code=3)[1])
+        # Rain, and what it makes wet: the last row adds to 0.8.
+        self.write("rain.bif", "network n { }\nvariable rain { type discrete [ 2 ] { no, yes }; }\nvariable grass { type discrete [ 3 ] { dry, damp, wet }; }\n"
+                   "probability ( rain ) { table 0.75, 0.25; }\nprobability ( grass | rain ) { (no) 0.5, 0.25, 0.25; (yes) 0.0, 0.2, 0.6; }\n")
+        out, warning = run("partition", "rain.bif", "--evidence", self.write("wet.txt", "grass wet\n"), "--json")
+        self.assertAlmostEqual(json.loads(out)["log10_z"], math.log10(0.75 * 0.25 + 0.25 * 0.75))
+        self.assertIn("rain.bif:line 5: the row (yes) of grass adds to 0.8", warning)
+        out = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--evidence", self.write("soft.txt", "rain 0.4 0.5\n"), "--json")[0])
+        self.assertEqual(out["assignment"], [1, 2])
+        self.assertIn("nothing is possible under this evidence", run("partition", "rain.bif", "--evidence", self.write("dry.txt", "grass dry\nrain yes\n"), code=5)[1])
+        run("convert", "rain.bif", "rain.h5")
+        run("convert", "rain.h5", "rain.uai")
+        for file in ("rain.h5", "rain.uai"):
+            self.assertAlmostEqual(json.loads(run("partition", file, "--evidence", self.write("wet.evid", "1\n1 1 2\n"), "--json")[0])["log10_z"], math.log10(0.375))
+        self.assertIn("cannot be written", run("convert", "rain.h5", "again.bif", code=3)[1])
+
+    def test_real_networks(self):
+        data = os.path.join(SOURCE, "..", "shared", "data")
+        if not os.path.isdir(os.path.join(data, "wcsp")):
+            self.skipTest("reference results are not here")
+
+        def unpacked(*path):
+            name = os.path.basename(path[-1]).removesuffix(".xz")
+            with lzma.open(os.path.join(data, *path)) as packed, open(name, "wb") as out:
+                out.write(packed.read())
+            return name
+
+        for name, minimum in (("GEOM40_3", 7), ("GEOM40_6", 0), ("spot5_54", 37), ("spot5_503", 11113), ("spot5_1502", 28042), ("pedigree1", 76911689), ("example", 27), ("zebra", 0)):
+            self.assertEqual(json.loads(run("map", unpacked("wcsp", name + ".wcsp.xz"), "--json")[0])["minimum"], minimum)
+        for name in ("asia", "alarm", "child", "hailfinder", "hepar2", "insurance", "pigs", "win95pts", "munin2"):
+            network = unpacked("bn", "bif", name + ".bif.xz")
+            for observed in ("leaf3", "p5", "p20"):
+                out = json.loads(run("partition", network, "--evidence", os.path.join(data, "bn", "evid", f"{name}.{observed}.evid"), "--order", "min_weight", "--json")[0])
+                with open(os.path.join(data, "bn", "ref", f"{name}.{observed}.PR")) as text:
+                    self.assertAlmostEqual(out["log10_z"], float(text.read().split()[-1]), delta=1e-9)
+        for name in ("grid_50-14-5", "promedas_or_chain_42.fg", "segmentation_12_4_s.binary"):
+            model = unpacked("uai", "models", name + ".uai.xz")
+            with open(os.path.join(data, "uai", "ref", name + ".PR")) as text:
+                self.assertAlmostEqual(json.loads(run("partition", model, "--json")[0])["log10_z"], float(text.read().split()[-1]), delta=1e-9)
+            with open(os.path.join(data, "uai", "ref", name + ".MPE.log10value")) as text:
+                self.assertAlmostEqual(json.loads(run("map", model, "--json")[0])["log10_value"], float(text.read().split()[-1]), delta=1e-6)
 
     def test_no_input_is_overwritten(self):
         self.clauses()

@@ -10,6 +10,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "solver.hpp"
 
 namespace hornbill::cli {
 namespace {
@@ -43,8 +44,8 @@ void add_convert(CLI::App& app, int&) {
     bool json = false;
   };
   auto a = std::make_shared<Arguments>();
-  command->add_option("IN", a->in, "Model to read: .h5, .fg or .causal_fg")->required();
-  command->add_option("OUT", a->out, "File to write: .h5, .fg or .causal_fg")->required();
+  command->add_option("IN", a->in, "Model to read: .h5, .fg, .causal_fg, .uai or .bif")->required();
+  command->add_option("OUT", a->out, "File to write: .h5, .fg, .causal_fg or .uai")->required();
   command->footer(
       ".h5         all: graph, names, rules, schedules, evidence, queries, marginals\n"
       ".fg         libDAI's factor graphs; AND and OR are recognised in tables when reading\n"
@@ -53,7 +54,7 @@ void add_convert(CLI::App& app, int&) {
       "The text formats hold the graph alone. OUT appears whole or not at all.");
   command->add_flag("--json", a->json, "Print JSON");
   command->callback([a] {
-    auto const model = io::read_model(a->in);
+    auto const model = read_model(a->in);
     io::write_model(model, a->out);
     auto const lost = what_is_lost(model, a->out);
     for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds factors alone; left out: {}\n", a->out, what);

@@ -128,7 +128,7 @@ int explain(ExplainArguments& a) {
   keep_apart(read, {{"--dot", a.dot}});
   if (!a.dot.empty()) io::require_writable(a.dot);
   settle(a);
-  auto const model = io::read_model(a.file);
+  auto const model = read_model(a.file);
   auto const alarm = io::find_variable(model.graph, a.alarm);
   if (!alarm) throw InputError(a.file, "", fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
   Explanation e;

@@ -79,7 +79,7 @@ void generate_oracle(GenerateArguments const& a) {
   keep_apart({{"--oracle", a.oracle}}, {{"OUT", a.output}});
   if (a.output.ends_with(".h5")) throw UsageError(fmt::format("{}: true alarms are written as text, not as a model", a.output));
   io::require_writable(a.output);
-  auto model = io::read_model(a.oracle);
+  auto model = read_model(a.oracle);
   auto const alarms = find_query(a.oracle, model, "alarms");
   bool const knows_rules = !model.rules.empty();
   if (knows_rules && a.probability) {  // of rules, so that a clause folded from several holds where each does

@@ -10,6 +10,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "solver.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -78,10 +79,10 @@ void add_info(CLI::App& app, int&) {
   auto* command = app.add_subcommand("info", "Say what a model file holds");
   auto file = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *file, "Model: .h5, .fg or .causal_fg")->required();
+  command->add_option("FILE", *file, "Model: .h5, .fg, .causal_fg, .uai or .bif")->required();
   command->add_flag("--json", *json, "Print JSON");
   command->callback([=] {
-    auto const description = describe(io::read_model(*file));
+    auto const description = describe(read_model(*file));
     if (*json) fmt::print("{}\n", description.dump(2));
     else print(*file, description);
   });

@@ -73,7 +73,7 @@ int run_lbp(LbpArguments& a) {
   require_usable_output(a);
   if (!a.start.empty()) a.options.acceleration.after = 0;  // plain iterations would lead away from where damped ones have led
   settle(a);
-  auto model = io::read_model(a.file);
+  auto model = read_model(a.file);
   auto const observed = gather_evidence(a, model);
   if (!a.start.empty() && !model.messages.contains(a.start))
     throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; there are {} (--store-messages stores them)", a.start, model.messages.empty() ? "none" : fmt::format("{}", fmt::join(names_of(model.messages), ", "))));
@@ -97,7 +97,7 @@ int run_lbp(LbpArguments& a) {
 void add_lbp(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("lbp", "Marginals by loopy belief propagation");
   auto a = std::make_shared<LbpArguments>();
-  command->add_option("FILE", a->file, "Model: .h5, .fg or .causal_fg")->required();
+  command->add_option("FILE", a->file, "Model: .h5, .fg, .causal_fg, .uai or .bif")->required();
   add_solver_options(*command, *a);
   command->add_option("--evidence", a->evidence, "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); may be given several times: of several on a variable the last counts")->allow_extra_args(false)->option_text("SET");
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is run by itself on top of --evidence, all at once, and stored as NAME_SET (not by seqmax, residual, residual_random)")->allow_extra_args(false)->option_text("SET");

@@ -32,7 +32,7 @@ using Models = std::map<std::string, io::Model>;
 Models read_models(LearnArguments const& a) {
   Models models;
   for (auto const& [file, labels] : a.runs)
-    if (!models.contains(file)) models.emplace(file, io::read_model(file));
+    if (!models.contains(file)) models.emplace(file, read_model(file));
   if (a.start.empty()) return models;
   auto const start = analysis::read_rule_probabilities(a.start);
   for (auto& [file, model] : models) {

@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   cli::add_explain(app, exit_code);
   cli::add_learn(app, exit_code);
   cli::add_serve(app, exit_code);
+  cli::add_map(app, exit_code);
+  cli::add_partition(app, exit_code);
   try {
     app.parse(argc, argv);
     return exit_code;

@@ -208,7 +208,7 @@ void require_usable(RankArguments const& a) {
 void rank(RankArguments& a) {
   require_usable(a);
   settle(a);
-  auto const model = io::read_model(a.file);
+  auto const model = read_model(a.file);
   auto const given = last_of_each_variable(read_evidence(a.file, model, a.evidence));
   auto alarms = find_alarms(a, model, given);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -11,6 +11,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "solver.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -53,7 +54,7 @@ void analyse(ScheduleArguments const& a) {
   if (!a.store.empty() && a.store == a.store_order) throw UsageError(fmt::format("--store and --store-order are both called '{}'", a.store));
   for (auto const* name : {&a.store, &a.store_order})
     if (!name->empty()) require_usable_name(*name);
-  auto model = io::read_model(a.file);
+  auto model = read_model(a.file);
   auto const strategy = find_strategy(a.schedule, model, a.file);
   std::optional<Kokkos::ScopeGuard> kokkos;  // only where it is needed: it asks for a device
   if (std::holds_alternative<bp::Chromatic>(strategy)) kokkos.emplace(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -212,7 +212,7 @@ std::string answer(Words const& words, Believer& believer, HostFactorGraph const
 void serve(SolverArguments& a) {
   std::signal(SIGPIPE, SIG_IGN);  // a client that goes away ends the session, quietly
   settle(a);
-  auto const model = io::read_model(a.file);
+  auto const model = read_model(a.file);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const strategy = choose_strategy(a, model, 1);
   Believer believer(a, model, make_inference(a, model, strategy, {.local_update = false}));

@@ -88,9 +88,16 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
   return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
 }
 
+io::Model read_model(std::string const& file) {
+  auto model = io::read_model(file);
+  for (auto const& warning : model.warnings) fmt::print(stderr, "hornbill: {}\n", warning);
+  return model;
+}
+
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source) {
   auto const stored = model.evidence.find(source);
   if (stored != model.evidence.end()) return stored->second;
+  if (source.ends_with(".evid") && std::filesystem::exists(source)) return io::read_uai_evidence(source, model.graph);
   if (std::filesystem::is_regular_file(source))
     if (auto const session = Session::read_evidence(source, model.graph)) return *session;
   if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);

@@ -51,7 +51,10 @@ double share_that_moved(std::vector<double> const& before, std::vector<double> c
 /// What may make a run converge that did not, in words.
 std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 
-/// An evidence set of the model, or of a text file; of a session of `hornbill rank` the labels that contradict no others.   \throws InputError, also for a session of another model
+/// Reads a model, and prints what the reader warns of.   \throws InputError, CapacityError
+io::Model read_model(std::string const& file);
+
+/// An evidence set of the model, or of a text file (.evid: of the UAI competitions); of a session of `hornbill rank` the labels that contradict no others.   \throws InputError, also for a session of another model
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
 
 /// Several, one after another.
