@@ -24,7 +24,7 @@ struct MinSum {
   KOKKOS_FUNCTION static T zero() { return infinite(); }  ///< of add()
   KOKKOS_FUNCTION static T one() { return 0; }            ///< of multiply()
   KOKKOS_FUNCTION static T multiply(T a, T b) {
-    if constexpr (std::is_same_v<T, Cost>) return Kokkos::min(a + b, infinite_cost);  // both at most that, which is a quarter of the largest
+    if constexpr (std::is_same_v<T, Cost>) return Kokkos::min(a + b, infinite());  // both at most that, which is a quarter of the largest
     else return a + b;
   }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
