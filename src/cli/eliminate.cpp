@@ -42,8 +42,9 @@ elim::Order find_order(EliminateArguments const& a, tables::TableNetwork<Value> 
       return elim::make_order(network.cardinality, elim::scopes_of(network), options);
     }
   if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
+  auto variables = elim::read_order(a.order, network.variable_names, network.num_variables());
   try {
-    return elim::measure_order(network.cardinality, elim::scopes_of(network), elim::read_order(a.order, network.variable_names, network.num_variables()));
+    return elim::measure_order(network.cardinality, elim::scopes_of(network), std::move(variables));
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}: {}", a.order, e.what()));
   }
@@ -52,13 +53,18 @@ elim::Order find_order(EliminateArguments const& a, tables::TableNetwork<Value> 
 /// \throws CapacityError with the width to blame
 template <class Value>
 elim::HostPlan plan_within_memory(EliminateArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order) {
+  auto const blame = fmt::format("The width is {}, at {}, where {:.3g} cells are combined; another --order, more --tries or evidence may help", order.width, order.widest < 0 ? "no variable" : network.name_of(order.widest), order.largest_cells);
+  elim::HostPlan plan;
+  try {
+    plan = elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order));
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), blame));
+  }
   std::size_t available = backend::available_bytes(a.backend);
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
-  double const needed = order.total_cells * sizeof(Value);
-  if (needed > static_cast<double>(available))
-    throw CapacityError(fmt::format("{} on backend {}: elimination needs {}, and {} are available. Its width is {}, at {}, whose table has {:.3g} cells; another --order, more --tries or evidence may help",
-                                    a.file, a.backend, human_bytes(needed), human_bytes(static_cast<double>(available)), order.width, network.name_of(order.widest), order.largest_cells));
-  return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order));
+  if (std::size_t const needed = elim::bytes_needed<Value>(plan); needed > available)
+    throw CapacityError(fmt::format("{} on backend {}: elimination needs {}, and {} are available. {}", a.file, a.backend, human_bytes(static_cast<double>(needed)), human_bytes(static_cast<double>(available)), blame));
+  return plan;
 }
 
 template <class Value>
@@ -90,12 +96,12 @@ template <class Value>
 void print(EliminateArguments const& a, Solved<Value> const& solved, nlohmann::json answer, std::string const& text) {
   auto const& order = solved.plan.order;
   if (a.json) {
-    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", solved.device}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells},
+    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", solved.device}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells}, {"table_bytes", elim::bytes_needed<Value>(solved.plan)},
                    {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}});
     fmt::print("{}\n", answer.dump());
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells in all ({})\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(order.total_cells * sizeof(Value)),
+  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(elim::bytes_needed<Value>(solved.plan))),
              human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
 }
 
