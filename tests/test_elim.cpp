@@ -111,31 +111,84 @@ TEST_CASE_TEMPLATE("elimination: wide tables, in rows of several blocks", Cell, 
   CHECK(elim::value_of<Semiring>(network, result.assignment) == result.value);
 }
 
-TEST_CASE_TEMPLATE("reduction: over several variables at once, shared out or not", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("reduction: over much or little, kept in whatever order", Cell, HORNBILL_DOUBLE_CELLS) {
   using Semiring = tables::SumProduct<double>;
   typename Cell::Exec const exec;
-  std::vector<Index> const cardinality{5, 3, 7, 4, 6};
-  std::vector<double> wide(5 * 3 * 7 * 4 * 6), narrow(7 * 5);
+  std::vector<Index> const cardinality{5, 3, 7, 4, 6, 13};
+  std::vector<Index> const all{0, 1, 2, 3, 4, 5};
+  std::vector<double> wide(5 * 3 * 7 * 4 * 6 * 13), narrow(7 * 5);
   for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<double>(i % 17) / 16;
   for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = static_cast<double>(i % 5) / 4;
-  std::vector<double> expected(3);
-  for (std::size_t i = 0; i < wide.size(); ++i) expected[i / (7 * 4 * 6) % 3] += wide[i] * narrow[i / (4 * 6) % 7 * 5 + i / (3 * 7 * 4 * 6)];
-  for (Offset rows_wanted : {1, 50, 1000000}) {
+  for (unsigned kept_set = 0; kept_set < 64; ++kept_set) {
+    CAPTURE(kept_set);
+    std::vector<Index> kept, eliminated;
+    for (Index v : all) (kept_set >> v & 1 ? kept : eliminated).push_back(v);
     tables::HostReductions host(cardinality);
-    Index const a = host.add_table({0, 1, 2, 3, 4}), b = host.add_table({2, 0});
-    Index const output = host.add_reduction({a, b}, {1}, {0, 2, 3, 4}, rows_wanted);
-    CHECK(host.num_levels() == (rows_wanted == 1 ? 1 : 2));
-    auto const values = tables::make_values<typename Cell::Exec, double>(exec, host, {wide, narrow});
-    tables::reduce<Semiring>(exec, tables::make_reductions(exec, host), values);
+    Index const a = host.add_table(all), b = host.add_table({2, 0});
+    Index const output = host.add_reduction({a, b}, kept, eliminated);
+    CHECK(host.num_levels() == (host.states_of(kept) < 256 && host.states_of(eliminated) > 8192 ? 2 : 1));
+    std::vector<double> expected(static_cast<std::size_t>(host.tables()[output].cells));
+    std::vector<Index> state(6);
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      auto rest = static_cast<Index>(i);
+      for (Index v = 6; v-- > 0; rest /= cardinality[v]) state[v] = rest % cardinality[v];
+      std::size_t cell = 0;
+      for (Index v : kept) cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(state[v]);
+      expected[cell] += wide[i] * narrow[static_cast<std::size_t>(state[2] * 5 + state[0])];
+    }
+    auto const values = tables::make_values<double>(exec, host);
+    tables::set_given<double>(exec, host, values, std::vector{wide, narrow});
+    auto const reductions = tables::make_reductions(exec, host);
+    tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
     auto const place = host.tables()[output];
     auto const sums = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
-    double const scale = std::ldexp(1.0, rows_wanted == 1 ? 0 : detail::to_vector(exec, values.exponents)[output - 1]);
-    for (std::size_t i = 0; i < 3; ++i) CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
+    double const scale = std::exp2(tables::exponents_of(host, detail::to_vector(exec, values.largest))[output]);
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
   }
+}
+
+TEST_CASE_TEMPLATE("reduction: many inputs, merged or not", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  using Semiring = tables::SumProduct<Value>;
+  typename Cell::Exec const exec;
+  std::vector<Index> const cardinality{4, 3, 5, 2, 6, 7, 3}, place{0, 1, 2, 3, 4, 5, 6};
+  std::vector<double> sums[2];
+  for (bool merged : {false, true}) {
+    tables::HostReductions host(cardinality);
+    std::vector<Index> inputs;
+    std::vector<std::vector<Value>> given;
+    for (Index v = 1; v < 7; ++v) {
+      inputs.push_back(host.add_table({0, v}));
+      for (Index i = given.emplace_back(4 * cardinality[v]).size(); i-- > 0;) given.back()[i] = static_cast<Value>((i * 5 + v) % 11) * Value(1e-15);
+    }
+    if (merged) inputs = tables::merge_small(host, inputs, 150, place);
+    CHECK(inputs.size() == (merged ? 3 : 6));
+    Index const output = host.add_reduction(inputs, {1, 2, 3, 4, 5, 6}, {0});
+    auto const values = tables::make_values<Value>(exec, host);
+    tables::set_given<Value>(exec, host, values, given);
+    auto const reductions = tables::make_reductions(exec, host);
+    tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
+    auto const at = host.tables()[output];
+    auto const cells = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(at.offset, at.offset + at.cells)));
+    double const exponent = tables::exponents_of(host, detail::to_vector(exec, values.largest))[output];
+    for (Value cell : cells) sums[merged].push_back(static_cast<double>(cell) * std::exp2(exponent));
+  }
+  double most = 0;
+  for (double sum : sums[0]) most = std::max(most, sum);
+  CHECK(most > 1e-87);
+  for (std::size_t i = 0; i < sums[0].size(); ++i) CHECK(sums[1][i] == doctest::Approx(sums[0][i]).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12).scale(most * 1e-3));
+}
+
+TEST_CASE("reduction: what cannot be") {
+  std::vector<Index> const cardinality{5, 3};
+  Kokkos::DefaultHostExecutionSpace const exec;
   tables::HostReductions host(cardinality);
   Index const a = host.add_table({0, 1});
   CHECK_THROWS_AS(host.add_reduction({a}, {0}, {}), InputError);
-  CHECK_THROWS_AS((tables::make_values<typename Cell::Exec, double>(exec, host, {{1.0}})), ShapeError);
+  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host), std::vector<std::vector<double>>{{1.0}})), ShapeError);
+  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host), std::vector<std::vector<double>>(2))), ShapeError);
+  host.add_reduction({a}, {0}, {1});
+  CHECK_THROWS_AS(host.add_table({0}), ShapeError);
   tables::HostReductions large(std::vector<Index>(40, 2));
   std::vector<Index> all(40);
   for (Index v = 0; v < 40; ++v) all[v] = v;

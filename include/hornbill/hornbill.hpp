@@ -30,6 +30,7 @@
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
+#include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
 #include <hornbill/tables/semiring.hpp>
 #include <hornbill/tables/table_network.hpp>

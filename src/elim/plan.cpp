@@ -7,6 +7,12 @@
 #include <hornbill/error.hpp>
 
 namespace hornbill::elim {
+namespace {
+
+constexpr std::size_t few = 2;  // tables of a bucket that are read as they are
+constexpr double small = 8;     // a table of this part of the bucket's cells, or less, is made for less than it saves
+
+}  // namespace
 
 HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order) {
   HostPlan plan;
@@ -17,11 +23,11 @@ HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<
   std::vector<Index> place(variables.size());
   for (std::size_t i = 0; i < variables.size(); ++i) place[variables[i]] = static_cast<Index>(i);
   auto const before = [&](Index v, Index w) { return place[v] < place[w]; };
-  plan.buckets.resize(variables.size());
-  std::vector<Index> rest;  // tables without variables
+  std::vector<std::vector<Index>> buckets(variables.size());  // tables, by place in the order
+  std::vector<Index> rest;                                    // those without variables
   auto const put = [&](Index table) {
     auto const& scope = plan.reductions.tables()[table].scope;
-    (scope.empty() ? rest : plan.buckets[place[scope.front()]]).push_back(table);
+    (scope.empty() ? rest : buckets[place[scope.front()]]).push_back(table);
   };
   for (auto const& scope : scopes) {
     std::vector<Index> sorted(scope.begin(), scope.end());
@@ -30,11 +36,13 @@ HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<
     put(plan.reductions.add_table(std::move(sorted)));
   }
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    std::vector<Index> scope;
-    for (Index table : plan.buckets[i]) scope.insert(scope.end(), plan.reductions.tables()[table].scope.begin() + 1, plan.reductions.tables()[table].scope.end());
+    std::vector<Index> scope{variables[i]};
+    for (Index table : buckets[i]) scope.insert(scope.end(), plan.reductions.tables()[table].scope.begin() + 1, plan.reductions.tables()[table].scope.end());
     std::sort(scope.begin(), scope.end(), before);
     scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
-    put(plan.reductions.add_reduction(plan.buckets[i], std::move(scope), {variables[i]}));
+    auto inputs = buckets[i].size() <= few ? buckets[i] : tables::merge_small(plan.reductions, buckets[i], plan.reductions.states_of(scope) / small, place);
+    scope.erase(scope.begin());
+    put(plan.reductions.add_reduction(std::move(inputs), std::move(scope), {variables[i]}));
   }
   plan.result = plan.reductions.add_reduction(std::move(rest), {}, {});
   return plan;

@@ -11,18 +11,23 @@ namespace hornbill::tables {
 namespace {
 
 constexpr Offset most_cells = std::numeric_limits<Index>::max();
-constexpr Offset much = 64;  // states to reduce to a row, from which on sharing it is worth a second reduction
+constexpr double much = 8192;     // states to reduce to a row, from which on sharing it is worth a second reduction
+constexpr Offset enough_rows = 256;
 
 bool contains(std::span<Index const> list, Index variable) { return std::find(list.begin(), list.end(), variable) != list.end(); }
 
 }  // namespace
 
+double HostReductions::states_of(std::span<Index const> variables) const {
+  double states = 1;
+  for (Index v : variables) states *= cardinality_[v];
+  return states;
+}
+
 Offset HostReductions::cells_of(std::span<Index const> scope) const {
-  double cells = 1;
-  for (Index v : scope) cells *= cardinality_[v];
+  double const cells = states_of(scope);
   if (cells > static_cast<double>(most_cells))
-    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible. Another elimination order may need smaller ones",
-                                    scope.size(), scope.front(), cells, most_cells));
+    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, most_cells));
   return static_cast<Offset>(cells);
 }
 
@@ -33,9 +38,13 @@ Index HostReductions::append(std::vector<Index> scope, int level) {
   return static_cast<Index>(tables_.size() - 1);
 }
 
-Index HostReductions::add_table(std::vector<Index> scope) { return append(std::move(scope), 0); }
+Index HostReductions::add_table(std::vector<Index> scope) {
+  if (!reductions_.empty()) throw ShapeError("reductions before the last given table", 0, reductions_.size());
+  ++num_given_;
+  return append(std::move(scope), 0);
+}
 
-Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated, Offset rows_wanted) {
+Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
   int level = 0;
   for (Index t : inputs) {
     level = std::max(level, tables_[t].level);
@@ -43,12 +52,10 @@ Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index
       if (!contains(scope, v) && !contains(eliminated, v)) throw InputError(fmt::format("table {} has the variable {}, which is neither kept nor eliminated", t, v));
   }
   Offset rows = cells_of(scope);
-  double over = 1;
-  for (Index v : eliminated) over *= cardinality_[v];
-  if (rows < rows_wanted && over >= static_cast<double>(much) && eliminated.size() > 1) {
+  if (rows < enough_rows && states_of(eliminated) > much && eliminated.size() > 1) {
     auto kept = scope;  // with the fastest of what is eliminated, so that neighbouring rows read neighbouring values
     std::vector<Index> later;
-    while (rows < rows_wanted && eliminated.size() > 1) {
+    while (rows < enough_rows && eliminated.size() > 1) {
       later.insert(later.begin(), eliminated.back());
       rows *= cardinality_[eliminated.back()];
       eliminated.pop_back();
@@ -70,6 +77,31 @@ Offset HostReductions::stride(Index table, Index variable) const {
   for (std::size_t i = scope.size(); i-- > 0; stride *= cardinality_[scope[i]])
     if (scope[i] == variable) return stride;
   return 0;
+}
+
+std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
+  auto const before = [&](Index v, Index w) { return place[v] < place[w]; };
+  auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
+  // Neighbours in this order have much in common.
+  std::stable_sort(inputs.begin(), inputs.end(), [&](Index s, Index t) { return std::lexicographical_compare(scope_of(s).begin(), scope_of(s).end(), scope_of(t).begin(), scope_of(t).end(), before); });
+  std::vector<Index> result, group, scope;
+  auto const finish = [&] {
+    if (group.size() == 1) result.push_back(group.front());
+    if (group.size() > 1) result.push_back(reductions.add_reduction(group, scope, {}));
+  };
+  for (Index t : inputs) {
+    std::vector<Index> joined;
+    std::set_union(scope.begin(), scope.end(), scope_of(t).begin(), scope_of(t).end(), std::back_inserter(joined), before);
+    if (!group.empty() && reductions.states_of(joined) > most_cells) {
+      finish();
+      group.clear();
+      joined = scope_of(t);
+    }
+    group.push_back(t);
+    scope = std::move(joined);
+  }
+  finish();
+  return result;
 }
 
 }  // namespace hornbill::tables

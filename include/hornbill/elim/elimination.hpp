@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hornbill/elim/order.hpp>
+#include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::elim {
@@ -17,13 +18,12 @@ namespace hornbill::elim {
 struct HostPlan {
   Order order;
   tables::HostReductions reductions{{}};
-  std::vector<std::vector<Index>> buckets;   ///< [V], tables, by place in the order
   std::vector<std::vector<Index>> given;     ///< variables of each given table, in the order of elimination
   Index result = 0;                          ///< the table without variables that is left
 };
 
-/// Plans elimination.   \param scopes  of the given tables, as the order was made for
-/// \throws InputError   \throws CapacityError naming the width to blame
+/// Plans elimination. In a bucket of many tables, small ones are multiplied before the large ones are read.
+/// \param scopes  of the given tables, as the order was made for   \throws InputError, CapacityError
 HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order);
 
 /// Variables of each table of a network.
@@ -37,8 +37,39 @@ std::vector<std::span<Index const>> scopes_of(tables::TableNetwork<Value> const&
 /// Bytes of device memory that elimination needs.   \units bytes
 template <class Value>
 std::size_t bytes_needed(HostPlan const& plan) {
-  return static_cast<std::size_t>(plan.reductions.num_cells()) * sizeof(Value);
+  return tables::bytes_needed<Value>(plan.reductions);
 }
+
+/// A plan where it will run; of any values.
+template <class MemorySpace>
+struct Plan {
+  HostPlan host;
+  tables::Reductions<MemorySpace> reductions;
+  tables::Schedule<MemorySpace> schedule;
+  tables::DecodePlan<MemorySpace> decode;
+};
+
+/// Tables and the assignment, of one run at a time.
+template <class Value, class MemorySpace>
+struct State {
+  tables::TableValues<Value, MemorySpace> values;
+  Kokkos::View<Index*, MemorySpace> assignment;  ///< [V]
+};
+
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
+
+template <class Value, class ExecutionSpace>
+State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan);
+
+/// Copies a network's tables into the state.   \param plan  of its cardinality and scopes   \throws ShapeError   \note waits for `exec`
+template <class Value, class ExecutionSpace>
+void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network, Plan<typename ExecutionSpace::memory_space> const& plan,
+          State<Value, typename ExecutionSpace::memory_space> const& state);
+
+/// Eliminates all variables, and finds a best assignment where the semiring selects.   \async yes
+template <class Semiring, class ExecutionSpace>
+void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state);
 
 /// What came out.
 template <class Value>
@@ -48,8 +79,12 @@ struct Elimination {
   std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable the first
 };
 
-/// Eliminates all variables of a network.
-/// \param plan  of its cardinality and scopes   \throws ShapeError
+/// Fetches it after a run; waits for `exec`.
+template <class Semiring, class ExecutionSpace>
+Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state);
+
+/// All of the above, for one network once.
 template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan);
 

@@ -32,19 +32,25 @@ class HostReductions {
  public:
   explicit HostReductions(std::vector<Index> cardinality) : cardinality_(std::move(cardinality)) {}
 
-  /// A table whose values are given.   \return its number   \throws CapacityError for one of 2^31 cells or more, naming its first variable
+  /// A table whose values are given; those come before all others.   \return its number
+  /// \throws CapacityError for one of 2^31 cells or more, naming its first variable   \throws ShapeError behind a reduction
   Index add_table(std::vector<Index> scope);
-  /// A table that is made of others.   \param rows_wanted  where the output has fewer cells, and much is reduced to each, two reductions share
-  /// the work: as many threads can take part   \throws CapacityError, InputError for a variable of inputs that is in neither list
-  Index add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated, Offset rows_wanted = 1);
+  /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
+  /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
+  Index add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
 
   std::vector<Index> const& cardinality() const { return cardinality_; }
   std::vector<TablePlace> const& tables() const { return tables_; }
   std::vector<HostReduction> const& reductions() const { return reductions_; }
+  Index num_given() const { return num_given_; }
   Offset num_cells() const { return num_cells_; }
   int num_levels() const { return num_levels_; }
+  /// The reduction that makes a table; -1 of a given one.
+  Index maker_of(Index table) const { return table < num_given_ ? -1 : table - num_given_; }
   /// The step of a variable in a table: by how far its next state is away; 0 if it is not in it.
   Offset stride(Index table, Index variable) const;
+  /// Joint states of some variables, as a number that may be too large for any table.
+  double states_of(std::span<Index const> variables) const;
 
  private:
   Offset cells_of(std::span<Index const> scope) const;
@@ -53,63 +59,117 @@ class HostReductions {
   std::vector<Index> cardinality_;
   std::vector<TablePlace> tables_;
   std::vector<HostReduction> reductions_;
+  Index num_given_ = 0;
   Offset num_cells_ = 0;
   int num_levels_ = 0;  ///< of reductions
 };
+
+/// Tables of the same product, fewer: some that are small together become one. A reduction over much then reads few inputs for each cell.
+/// \param most_cells  of a table that is made   \param place  of each variable in the order that all tables list them in   \shape [V]
+std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place);
 
 namespace detail {
 
 /// A reduction on the device. Its rows, and what is eliminated, are each in two digits, so that a place in an input is a sum of four entries.
 struct ReductionTask {
-  Offset output = 0;              ///< of its first value
-  Index table = 0;                ///< which the output is
+  Offset output = 0;                  ///< of its first value
+  Index table = 0;                    ///< which the output is
   Index first_input = 0, num_inputs = 0;
   Index rows_low = 1, rows_high = 1;  ///< rows are rows_high * rows_low
   Index over_low = 1, over_high = 1;  ///< states of what is eliminated, likewise
-  Index blocks_of_row = 1;        ///< blocks of the low digit
-  Offset first_block = 0;         ///< within the level
+  Index block_rows = 1;               ///< of the low digit, which a team works on
+  Index blocks_of_row = 1;            ///< that the low digit takes
+  Index log_lanes = 0;                ///< 2^this lanes share a row
+  Index is_strided = 0;               ///< in each input, states of what is eliminated are equally far apart
 };
 struct ReductionInput {
-  Offset begin = 0;               ///< of its table
+  Offset begin = 0;    ///< of its table
   Index table = 0;
+  Index stride = 0;    ///< of what is eliminated, where the task is strided
   Offset row_low = 0, row_high = 0, over_low = 0, over_high = 0;  ///< where its steps begin, by digit
 };
+/// A team's work.
+struct BlockPlace {
+  Index task = 0, block = 0;  ///< block within the task
+};
+
+/// All of them, on the host.
+struct Layout {
+  std::vector<ReductionTask> tasks;  ///< one a reduction, in their order
+  std::vector<ReductionInput> inputs;
+  std::vector<Index> steps;          ///< how far each state of a digit goes in an input, in cells
+};
+
+/// \param team_size  lanes of a team; with one, no row is shared
+Layout make_layout(HostReductions const& reductions, Index team_size);
+
+/// Bytes of a layout and of what runs all of it.
+std::size_t bytes_of(Layout const& layout);
 
 }  // namespace detail
 
 /// Reductions on a device.
 template <class MemorySpace>
 struct Reductions {
-  Kokkos::View<detail::ReductionTask const*, MemorySpace> tasks;    ///< level after level
+  Kokkos::View<detail::ReductionTask const*, MemorySpace> tasks;  ///< one a reduction
   Kokkos::View<detail::ReductionInput const*, MemorySpace> inputs;
-  Kokkos::View<Offset const*, MemorySpace> steps;                   ///< how far each digit goes in each input
-  std::vector<Index> first_task;                                    ///< [levels + 1]
-  std::vector<Offset> num_blocks;                                   ///< [levels]
-  Offset num_cells = 0;
-  Index num_tables = 0;
+  Kokkos::View<Index const*, MemorySpace> steps;
+  std::vector<detail::ReductionTask> host_tasks;
+};
+
+/// Some reductions, in the order in which they can be run.
+template <class MemorySpace>
+struct Schedule {
+  Kokkos::View<detail::BlockPlace const*, MemorySpace> blocks;  ///< level after level
+  Kokkos::View<Index const*, MemorySpace> reductions;           ///< likewise
+  std::vector<Offset> first_block, first_reduction;             ///< [levels + 1]
 };
 
 /// Copies reductions to where they will run; waits for `exec`.
 template <class ExecutionSpace>
 Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace const& exec, HostReductions const& host);
 
+/// \param wanted  numbers of reductions, none twice   \note waits for `exec`
+template <class ExecutionSpace>
+Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions,
+                                                              std::vector<Index> const& wanted);
+/// The same of all.
+template <class ExecutionSpace>
+Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions);
+
 /// Values of all tables.
+///
+/// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that it was made of): it is
+/// read as if its largest value were between 1 and 2.
 template <class Value, class MemorySpace>
 struct TableValues {
-  Kokkos::View<Value*, MemorySpace> cells;     ///< [num_cells]
-  Kokkos::View<Value*, MemorySpace> largest;   ///< [num_tables], of semirings that scale
-  Kokkos::View<Value*, MemorySpace> scales;    ///< [num_tables], 2^-exponent, by which a table's values are multiplied where it is read
-  Kokkos::View<int*, MemorySpace> exponents;   ///< [num_tables]
+  Kokkos::View<Value*, MemorySpace> cells;    ///< [num_cells]
+  Kokkos::View<Value*, MemorySpace> largest;  ///< [num_tables], of semirings that scale; 0 where nothing is known
 };
 
-/// Values of given tables, in their order and layout, with room for all others.   \throws ShapeError
-template <class ExecutionSpace, class Value>
-TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host, std::vector<std::vector<Value>> const& given);
+/// Room for the values of all tables.
+template <class Value, class ExecutionSpace>
+TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host);
 
-/// Runs all reductions, level by level. The values are those of the product up to 2^exponent, the sum of the exponents of all that went in.
+/// Sets given tables, in their order and layout, from one on.   \throws ShapeError   \note waits for `exec`
+template <class Value, class ExecutionSpace>
+void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, std::span<std::vector<Value> const> given,
+               Index first = 0);
+
+/// Bytes on the device: of tables, and of what tells how to reduce them.   \units bytes
+template <class Value>
+std::size_t bytes_needed(HostReductions const& host) {
+  return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * sizeof(Value) + detail::bytes_of(detail::make_layout(host, 256));
+}
+
+/// Runs reductions, level by level.   \async yes
 template <class Semiring, class ExecutionSpace>
-void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions,
+void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions, Schedule<typename ExecutionSpace::memory_space> const& schedule,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values);
+
+/// By which power of two each table's cells are to be multiplied.   \param largest  of each table   \shape [num_tables]
+template <class Value>
+std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest);
 
 }  // namespace hornbill::tables
 

@@ -29,7 +29,7 @@ struct MinSum {
   }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
-  using BestState = Kokkos::MinFirstLoc<T, Index>;  ///< reducer
+  using BestState = Kokkos::MinFirstLoc<T, Offset>;  ///< reducer
 };
 
 /// Largest product: of probabilities.
@@ -43,7 +43,7 @@ struct MaxProduct {
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
-  using BestState = Kokkos::MaxFirstLoc<T, Index>;
+  using BestState = Kokkos::MaxFirstLoc<T, Offset>;
 };
 
 /// Sum of products: of probabilities.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -17,170 +18,203 @@ namespace hornbill::tables::detail {
 
 using hornbill::detail::to_view;
 
-inline constexpr Index block_rows = 1024;  ///< rows of one team's work
-inline constexpr Index least_low = 256;    ///< states of a low digit, where there are as many
+template <class ExecutionSpace>
+inline constexpr bool runs_on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
 
-/// How far each state of a digit goes in a table.
-inline void append_steps(std::vector<Offset>& steps, HostReductions const& host, Index table, std::span<Index const> digit) {
-  std::size_t const begin = steps.size();
-  steps.push_back(0);
-  for (Index v : digit) {  // the slowest first: each multiplies what there is
-    Offset const stride = host.stride(table, v);
-    std::vector<Offset> const before(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end());
-    steps.resize(begin);
-    for (Offset step : before)
-      for (Index state = 0; state < host.cardinality()[v]; ++state) steps.push_back(step + state * stride);
-  }
+/// Lanes of a team.
+template <class ExecutionSpace>
+inline constexpr int team_size_of = runs_on_host<ExecutionSpace> ? 1 : 256;
+
+/// 2^exponent, exactly.
+KOKKOS_INLINE_FUNCTION double power_of_two(int exponent) { return Kokkos::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
+
+/// The power of two that a table's values are divided by where they are read, so that the largest is between 1 and 2.
+template <class Value>
+KOKKOS_INLINE_FUNCTION int exponent_of(Value largest) {
+  constexpr int most = sizeof(Value) == 4 ? 120 : 1000;  // a normal number, also its inverse
+  return largest > 0 && !Kokkos::isinf(largest) ? Kokkos::clamp(static_cast<int>(Kokkos::logb(largest)), -most, most) : 0;
 }
 
-/// Variables in two digits: the fastest, of at least least_low states or about the square root of all, and the others.
-struct Digits {
-  std::span<Index const> high, low;
-  Index num_high = 1, num_low = 1;
+/// Reads the inputs of reductions.
+template <class Semiring, class MemorySpace>
+struct Inputs {
+  using Value = typename Semiring::Value;
 
-  Digits(HostReductions const& host, std::span<Index const> variables) {
-    double all = 1;
-    for (Index v : variables) all *= host.cardinality()[v];
-    std::size_t split = variables.size();
-    while (split > 0 && (num_low < least_low || static_cast<double>(num_low) * num_low < all / 16)) num_low *= host.cardinality()[variables[--split]];
-    high = variables.first(split);
-    low = variables.subspan(split);
-    for (Index v : high) num_high *= host.cardinality()[v];
+  Kokkos::View<ReductionTask const*, MemorySpace> tasks;
+  Kokkos::View<ReductionInput const*, MemorySpace> inputs;
+  Kokkos::View<Index const*, MemorySpace> steps;
+  TableValues<Value, MemorySpace> values;
+
+  KOKKOS_FUNCTION Value scale_of(ReductionInput const& input) const {
+    if constexpr (Semiring::scales) return static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
+    else return Value(1);
+  }
+  KOKKOS_FUNCTION static Value scaled(Value value, Value scale) {
+    if constexpr (Semiring::scales) return value * scale;
+    else return value;
+  }
+  /// How far a state of what is eliminated is into an input, within the high digit.
+  KOKKOS_FUNCTION Offset over_step(ReductionTask const& task, ReductionInput const& input, Index low) const {
+    return task.is_strided ? Offset{low} * input.stride : Offset{steps(input.over_low + low)};
+  }
+  /// The product of all inputs in one row and one state of what is eliminated.
+  KOKKOS_FUNCTION Value product(ReductionTask const& task, Index high, Index low, Index over_high, Index over_low) const {
+    Value result = Semiring::one();
+    for (Index k = 0; k < task.num_inputs; ++k) {
+      auto const& input = inputs(task.first_input + k);
+      Offset const cell = input.begin + steps(input.row_high + high) + steps(input.row_low + low) + steps(input.over_high + over_high) + over_step(task, input, over_low);
+      result = Semiring::multiply(result, scaled(values.cells(cell), scale_of(input)));
+    }
+    return result;
   }
 };
 
-inline ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, std::vector<ReductionInput>& inputs, std::vector<Offset>& steps) {
-  auto const& output = host.tables()[reduction.output];
-  Digits const rows(host, output.scope), over(host, reduction.eliminated);
-  ReductionTask task;
-  task.output = output.offset;
-  task.table = reduction.output;
-  task.first_input = static_cast<Index>(inputs.size());
-  task.num_inputs = static_cast<Index>(reduction.inputs.size());
-  task.rows_low = rows.num_low;
-  task.rows_high = rows.num_high;
-  task.over_low = over.num_low;
-  task.over_high = over.num_high;
-  task.blocks_of_row = (rows.num_low + block_rows - 1) / block_rows;
-  for (Index t : reduction.inputs) {
-    ReductionInput input{host.tables()[t].offset, t, 0, 0, 0, 0};
-    for (auto [first, digit] : {std::pair{&input.row_low, rows.low}, {&input.row_high, rows.high}, {&input.over_low, over.low}, {&input.over_high, over.high}}) {
-      *first = static_cast<Offset>(steps.size());
-      append_steps(steps, host, t, digit);
-    }
-    inputs.push_back(input);
-  }
-  return task;
-}
-
-/// One level: a team a block of rows, a lane a row.
+/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its own, several at once.
 template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
   using MemorySpace = typename ExecutionSpace::memory_space;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   using Team = typename Policy::member_type;
+  static constexpr bool on_host = runs_on_host<ExecutionSpace>;
+  static constexpr int team_size = team_size_of<ExecutionSpace>;
+  static constexpr int many_rows = on_host ? 256 : 4;  ///< of a lane at once: what is read for all of them is read once
 
-  Kokkos::View<ReductionTask const*, MemorySpace> tasks;  ///< of the level
-  Kokkos::View<ReductionInput const*, MemorySpace> inputs;
-  Kokkos::View<Offset const*, MemorySpace> steps;
-  TableValues<Value, MemorySpace> values;
+  Inputs<Semiring, MemorySpace> from;
+  Kokkos::View<BlockPlace const*, MemorySpace> blocks;
+  Offset first_block = 0;  ///< of the level
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    auto const task = tasks(find_task(team.league_rank()));
-    Offset const block = team.league_rank() - task.first_block;
-    Index const high = static_cast<Index>(block / task.blocks_of_row), begin = static_cast<Index>(block % task.blocks_of_row) * block_rows;
-    Index const end = Kokkos::min(begin + block_rows, task.rows_low);
-    Value largest = 0;
-    auto const row = [&](Index low, Value& most) {
-      Value const value = reduce_row(task, high, low);
-      values.cells(task.output + Offset{high} * task.rows_low + low) = value;
-      if constexpr (Semiring::scales) most = Kokkos::max(most, value);
-    };
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, begin, end), row, Kokkos::Max<Value>(largest));
-    if constexpr (Semiring::scales)
-      Kokkos::single(Kokkos::PerTeam(team), [&] { Kokkos::atomic_max(&values.largest(task.table), largest); });
+    auto const place = blocks(first_block + team.league_rank());
+    auto const task = from.tasks(place.task);
+    Block const block{place.block / task.blocks_of_row, place.block % task.blocks_of_row * task.block_rows, Kokkos::min((place.block % task.blocks_of_row + 1) * task.block_rows, task.rows_low)};
+    Value largest;
+    if (task.log_lanes > 0) largest = shared_row(team, task, block);
+    else if (task.rows_low <= (on_host ? 16 : team_size)) largest = own_rows<1>(team, task, block);
+    else largest = own_rows<many_rows>(team, task, block);
+    if constexpr (Semiring::scales) {
+      team.team_reduce(Kokkos::Max<Value>(largest));
+      Kokkos::single(Kokkos::PerTeam(team), [&] {
+        auto& of_table = from.values.largest(task.table);
+        if (Kokkos::atomic_load(&of_table) < largest) Kokkos::atomic_max(&of_table, largest);
+      });
+    }
   }
 
  private:
-  KOKKOS_FUNCTION Index find_task(Offset block) const {
-    Index first = 0, count = static_cast<Index>(tasks.extent(0));
-    while (count > 1) {
-      Index const half = count / 2;
-      if (tasks(first + half).first_block <= block) {
-        first += half;
-        count -= half;
-      } else {
-        count = half;
-      }
+  struct Block {
+    Index high, begin, end;  ///< of the low digit
+  };
+  /// What a lane works on: rows, team_size apart, and of what is eliminated each lanes-th state.
+  struct Share {
+    Index first_row, num_rows, lane, lanes;
+  };
+
+  KOKKOS_FUNCTION Value shared_row(Team const& team, ReductionTask const& task, Block const& block) const {
+    Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), low = block.begin + (team.team_rank() >> task.log_lanes);
+    Value result[1] = {Semiring::zero()};
+    if (low < block.end) combine<1>(task, block.high, {low, 1, lane, lanes}, result);
+    auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
+    *partial = result[0];
+    for (Index half = lanes / 2; half > 0; half /= 2) {
+      team.team_barrier();
+      if (lane < half) *partial = Semiring::add(*partial, partial[half]);
     }
-    return first;
+    if (lane > 0 || low >= block.end) return 0;
+    return write(task, block.high, low, *partial);
   }
 
-  KOKKOS_FUNCTION Value reduce_row(ReductionTask const& task, Index high, Index low) const {
+  template <int Rows>
+  KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+    Value largest = 0;
+    for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
+      Index const count = Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size);
+      Value result[Rows];
+      combine<Rows>(task, block.high, {first, count, 0, 1}, result);
+      for (int r = 0; r < Rows; ++r)
+        if (r < count) largest = Kokkos::max(largest, write(task, block.high, first + r * team_size, result[r]));
+    }
+    return largest;
+  }
+
+  KOKKOS_FUNCTION Value write(ReductionTask const& task, Index high, Index low, Value value) const {
+    from.values.cells(task.output + Offset{high} * task.rows_low + low) = value;
+    if constexpr (Semiring::scales) return value;
+    else return 0;
+  }
+
+  template <int Rows>
+  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Value* result) const {
     switch (task.num_inputs) {
-      case 1: return reduce_inputs<1>(task, high, low);
-      case 2: return reduce_inputs<2>(task, high, low);
-      case 3: return reduce_inputs<3>(task, high, low);
-      case 4: return reduce_inputs<4>(task, high, low);
-      default: return reduce_many(task, high, low);
+      case 1: return combine_few<1, Rows>(task, high, share, result);
+      case 2: return combine_few<2, Rows>(task, high, share, result);
+      case 3: return combine_few<3, Rows>(task, high, share, result);
+      case 4: return combine_few<4, Rows>(task, high, share, result);
+      default: return combine_many<Rows>(task, high, share, result);
     }
   }
 
-  template <int Inputs>
-  KOKKOS_FUNCTION Value reduce_inputs(ReductionTask const& task, Index high, Index low) const {
-    Offset at[Inputs];
-    for (int k = 0; k < Inputs; ++k) at[k] = begin_of_row(inputs(task.first_input + k), high, low);
-    Value result = Semiring::zero();
-    for (Index eh = 0; eh < task.over_high; ++eh)
-      for (Index el = 0; el < task.over_low; ++el) {
-        Value product = Semiring::one();
-        for (int k = 0; k < Inputs; ++k) product = Semiring::multiply(product, read(inputs(task.first_input + k), at[k], eh, el));
-        result = Semiring::add(result, product);
-      }
-    return result;
+  /// On GPUs a lane's rows are always all of them, those behind the last being the last again: so they stay in registers.
+  template <int Rows>
+  KOKKOS_FUNCTION static int rows_of(Share const& share) {
+    return on_host ? share.num_rows : Rows;
   }
+  KOKKOS_FUNCTION static Index row(Share const& share, int r) { return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size; }
 
-  KOKKOS_FUNCTION Value reduce_many(ReductionTask const& task, Index high, Index low) const {
-    Value result = Semiring::zero();
-    for (Index eh = 0; eh < task.over_high; ++eh)
-      for (Index el = 0; el < task.over_low; ++el) {
-        Value product = Semiring::one();
-        for (Index k = 0; k < task.num_inputs; ++k) {
-          auto const& input = inputs(task.first_input + k);
-          product = Semiring::multiply(product, read(input, begin_of_row(input, high, low), eh, el));
+  template <int Count, int Rows>
+  KOKKOS_FUNCTION void combine_few(ReductionTask const& task, Index high, Share const& share, Value* result) const {
+    int const rows = rows_of<Rows>(share);
+    ReductionInput input[Count];
+    Value scale[Count];
+    Index at[Count][Rows];
+    for (int k = 0; k < Count; ++k) {
+      input[k] = from.inputs(task.first_input + k);
+      scale[k] = from.scale_of(input[k]);
+      for (int r = 0; r < rows; ++r) at[k][r] = from.steps(input[k].row_low + row(share, r));
+      input[k].begin += from.steps(input[k].row_high + high);
+    }
+    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    for (Index eh = 0; eh < task.over_high; ++eh) {
+      Value const* begin[Count];
+      for (int k = 0; k < Count; ++k) begin[k] = from.values.cells.data() + input[k].begin + from.steps(input[k].over_high + eh);
+      for (Index el = share.lane; el < task.over_low; el += share.lanes) {
+        Value const* cells[Count];
+        for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.over_step(task, input[k], el);
+        for (int r = 0; r < rows; ++r) {
+          Value product = from.scaled(cells[0][at[0][r]], scale[0]);
+          for (int k = 1; k < Count; ++k) product = Semiring::multiply(product, from.scaled(cells[k][at[k][r]], scale[k]));
+          result[r] = Semiring::add(result[r], product);
         }
-        result = Semiring::add(result, product);
       }
-    return result;
+    }
   }
 
-  KOKKOS_FUNCTION Offset begin_of_row(ReductionInput const& input, Index high, Index low) const { return input.begin + steps(input.row_high + high) + steps(input.row_low + low); }
-
-  KOKKOS_FUNCTION Value read(ReductionInput const& input, Offset row, Index over_high, Index over_low) const {
-    Value const value = values.cells(row + steps(input.over_high + over_high) + steps(input.over_low + over_low));
-    if constexpr (Semiring::scales) return value * values.scales(input.table);
-    else return value;
+  template <int Rows>
+  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Value* result) const {
+    int const rows = rows_of<Rows>(share);
+    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    for (Index eh = 0; eh < task.over_high; ++eh)
+      for (Index el = share.lane; el < task.over_low; el += share.lanes) {
+        Value product[Rows];
+        for (int r = 0; r < rows; ++r) product[r] = Semiring::one();
+        for (Index k = 0; k < task.num_inputs; ++k) {
+          auto const input = from.inputs(task.first_input + k);
+          Value const scale = from.scale_of(input);
+          Value const* const cells = from.values.cells.data() + input.begin + from.steps(input.row_high + high) + from.steps(input.over_high + eh) + from.over_step(task, input, el);
+          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.steps(input.row_low + row(share, r))], scale));
+        }
+        for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
+      }
   }
 };
 
-/// 2^exponent, exactly.
-KOKKOS_INLINE_FUNCTION double power_of_two(int exponent) { return Kokkos::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
-
-/// After a level: by what the tables that it made are multiplied where they are read, so that their largest value is between 1 and 2.
+/// Before a run: nothing is known of the tables that will be made.
 template <class Value, class MemorySpace>
-struct TakeExponents {
+struct ForgetLargest {
   Kokkos::View<ReductionTask const*, MemorySpace> tasks;
-  TableValues<Value, MemorySpace> values;
-
-  KOKKOS_FUNCTION void operator()(Index i) const {
-    Index const table = tasks(i).table;
-    Value const largest = values.largest(table);
-    constexpr int most = sizeof(Value) == 4 ? 120 : 1000;  // a normal number, also its inverse
-    int const exponent = largest > 0 && !Kokkos::isinf(largest) ? Kokkos::clamp(static_cast<int>(Kokkos::logb(largest)), -most, most) : 0;
-    values.exponents(table) = exponent;
-    values.scales(table) = static_cast<Value>(power_of_two(-exponent));
-  }
+  Kokkos::View<Index const*, MemorySpace> reductions;
+  Kokkos::View<Value*, MemorySpace> largest;
+  KOKKOS_FUNCTION void operator()(Index i) const { largest(tasks(reductions(i)).table) = 0; }
 };
 
 }  // namespace hornbill::tables::detail
@@ -190,69 +224,100 @@ namespace hornbill::tables {
 template <class ExecutionSpace>
 Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace const& exec, HostReductions const& host) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  std::vector<std::vector<Index>> of_level(static_cast<std::size_t>(host.num_levels()));
-  for (std::size_t r = 0; r < host.reductions().size(); ++r) of_level[static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1].push_back(static_cast<Index>(r));
+  auto layout = detail::make_layout(host, detail::team_size_of<ExecutionSpace>);
   Reductions<MemorySpace> result;
-  std::vector<detail::ReductionTask> tasks;
-  std::vector<detail::ReductionInput> inputs;
-  std::vector<Offset> steps;
-  for (auto const& level : of_level) {
-    result.first_task.push_back(static_cast<Index>(tasks.size()));
-    Offset blocks = 0;
-    for (Index r : level) {
-      auto task = detail::make_task(host, host.reductions()[r], inputs, steps);
-      task.first_block = std::exchange(blocks, blocks + Offset{task.rows_high} * task.blocks_of_row);
-      tasks.push_back(task);
-    }
-    result.num_blocks.push_back(blocks);
-  }
-  result.first_task.push_back(static_cast<Index>(tasks.size()));
-  result.tasks = detail::to_view<detail::ReductionTask, MemorySpace>(exec, "hornbill::tables::tasks", tasks);
-  result.inputs = detail::to_view<detail::ReductionInput, MemorySpace>(exec, "hornbill::tables::inputs", inputs);
-  result.steps = detail::to_view<Offset, MemorySpace>(exec, "hornbill::tables::steps", steps);
-  result.num_cells = host.num_cells();
-  result.num_tables = static_cast<Index>(host.tables().size());
+  result.tasks = detail::to_view<detail::ReductionTask, MemorySpace>(exec, "hornbill::tables::tasks", layout.tasks);
+  result.inputs = detail::to_view<detail::ReductionInput, MemorySpace>(exec, "hornbill::tables::inputs", layout.inputs);
+  result.steps = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::steps", layout.steps);
+  result.host_tasks = std::move(layout.tasks);
   return result;
 }
 
-template <class ExecutionSpace, class Value>
-TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host, std::vector<std::vector<Value>> const& given) {
+template <class ExecutionSpace>
+Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions,
+                                                              std::vector<Index> const& wanted) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  TableValues<Value, MemorySpace> values;
-  values.cells = hornbill::detail::allocate<Kokkos::View<Value*, MemorySpace>>(exec, "hornbill::tables::cells", static_cast<std::size_t>(host.num_cells()));
-  values.largest = hornbill::detail::allocate_initialised<Kokkos::View<Value*, MemorySpace>>(exec, "hornbill::tables::largest", host.tables().size());
-  values.scales = hornbill::detail::allocate<Kokkos::View<Value*, MemorySpace>>(exec, "hornbill::tables::scales", host.tables().size());
-  Kokkos::deep_copy(exec, values.scales, 1);
-  values.exponents = hornbill::detail::allocate_initialised<Kokkos::View<int*, MemorySpace>>(exec, "hornbill::tables::exponents", host.tables().size());
-  std::size_t next = 0;
-  for (auto const& table : host.tables()) {
-    if (table.level > 0) continue;
-    if (next == given.size()) throw ShapeError("given tables", next + 1, given.size());
-    auto const& of_table = given[next++];
-    if (of_table.size() != static_cast<std::size_t>(table.cells)) throw ShapeError("cells of a given table", static_cast<std::size_t>(table.cells), of_table.size());
-    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const source(of_table.data(), of_table.size());
-    Kokkos::deep_copy(exec, Kokkos::subview(values.cells, std::pair(table.offset, table.offset + table.cells)), source);
+  std::vector<std::vector<Index>> of_level(static_cast<std::size_t>(host.num_levels()));
+  for (Index r : wanted) of_level[static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1].push_back(r);
+  Schedule<MemorySpace> schedule;
+  std::vector<detail::BlockPlace> blocks;
+  std::vector<Index> order;
+  for (auto const& level : of_level) {
+    if (level.empty()) continue;
+    schedule.first_block.push_back(std::ssize(blocks));
+    schedule.first_reduction.push_back(std::ssize(order));
+    for (Index r : level) {
+      Index const count = reductions.host_tasks[r].rows_high * reductions.host_tasks[r].blocks_of_row;
+      for (Index block = 0; block < count; ++block) blocks.push_back({r, block});
+      order.push_back(r);
+    }
   }
-  if (next != given.size()) throw ShapeError("given tables", next, given.size());
+  schedule.first_block.push_back(std::ssize(blocks));
+  schedule.first_reduction.push_back(std::ssize(order));
+  schedule.blocks = detail::to_view<detail::BlockPlace, MemorySpace>(exec, "hornbill::tables::blocks", blocks);
+  schedule.reductions = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::scheduled", order);
+  return schedule;
+}
+
+template <class ExecutionSpace>
+Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions) {
+  std::vector<Index> all(host.reductions().size());
+  std::iota(all.begin(), all.end(), 0);
+  return make_schedule(exec, host, reductions, all);
+}
+
+template <class Value, class ExecutionSpace>
+TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host) {
+  using View = Kokkos::View<Value*, typename ExecutionSpace::memory_space>;
+  return {hornbill::detail::allocate<View>(exec, "hornbill::tables::cells", static_cast<std::size_t>(host.num_cells())),
+          hornbill::detail::allocate_initialised<View>(exec, "hornbill::tables::largest", host.tables().size())};
+}
+
+template <class Value, class ExecutionSpace>
+void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, std::span<std::vector<Value> const> given, Index first) {
+  auto const last = static_cast<std::size_t>(first) + given.size();
+  if (last > static_cast<std::size_t>(host.num_given())) throw ShapeError("given tables", static_cast<std::size_t>(host.num_given()), last);
+  if (given.empty()) return;
+  std::vector<Value> cells, largest;
+  for (std::size_t t = 0; t < given.size(); ++t) {
+    auto const expected = static_cast<std::size_t>(host.tables()[static_cast<std::size_t>(first) + t].cells);
+    if (given[t].size() != expected) throw ShapeError("cells of a given table", expected, given[t].size());
+    cells.insert(cells.end(), given[t].begin(), given[t].end());
+    largest.push_back(*std::max_element(given[t].begin(), given[t].end()));
+  }
+  auto const copy = [&](std::vector<Value> const& source, auto const& view, Offset begin) {
+    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const on_host(source.data(), source.size());
+    Kokkos::deep_copy(exec, Kokkos::subview(view, std::pair(begin, begin + std::ssize(source))), on_host);
+  };
+  copy(cells, values.cells, host.tables()[static_cast<std::size_t>(first)].offset);
+  copy(largest, values.largest, first);
   exec.fence("hornbill: copies from the host's tables");
-  return values;
 }
 
 template <class Semiring, class ExecutionSpace>
-void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions,
+void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions, Schedule<typename ExecutionSpace::memory_space> const& schedule,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values) {
+  using Value = typename Semiring::Value;
+  using MemorySpace = typename ExecutionSpace::memory_space;
   using Kernel = detail::Reduce<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::reduce");
-  if constexpr (Semiring::scales) Kokkos::deep_copy(exec, values.largest, 0);
-  for (std::size_t level = 0; level < reductions.num_blocks.size(); ++level) {
-    std::pair const range(reductions.first_task[level], reductions.first_task[level + 1]);
-    auto const tasks = Kokkos::subview(reductions.tasks, range);
-    constexpr int team_size = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible ? 1 : 256;
-    Kokkos::parallel_for("hornbill::tables::reduce", typename Kernel::Policy(exec, static_cast<int>(reductions.num_blocks[level]), team_size), Kernel{tasks, reductions.inputs, reductions.steps, values});
-    if constexpr (Semiring::scales)
-      Kokkos::parallel_for("hornbill::tables::take_exponents", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, range.second - range.first),
-                           detail::TakeExponents<typename Semiring::Value, typename ExecutionSpace::memory_space>{tasks, values});
+  if constexpr (Semiring::scales)
+    Kokkos::parallel_for("hornbill::tables::forget_largest", Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
+                         detail::ForgetLargest<Value, MemorySpace>{reductions.tasks, schedule.reductions, values.largest});
+  for (std::size_t level = 0; level + 1 < schedule.first_block.size(); ++level) {
+    Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
+    auto policy = typename Kernel::Policy(exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::team_size * static_cast<int>(sizeof(Value))));
+    Kokkos::parallel_for("hornbill::tables::reduce", policy, kernel);
   }
+}
+
+template <class Value>
+std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest) {
+  std::vector<double> exponents(host.tables().size());
+  for (auto const& reduction : host.reductions())
+    for (Index t : reduction.inputs) exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
+  return exponents;
 }
 
 }  // namespace hornbill::tables

@@ -1,0 +1,119 @@
+// How reductions are laid out for the device: digits, and what threads do.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include <hornbill/tables/reduction.hpp>
+
+namespace hornbill::tables::detail {
+namespace {
+
+constexpr Index most_block_rows = 1024;  // of a team
+constexpr Index least_rows_low = 1024, least_over_low = 256;  // states of a low digit, where there are as many
+constexpr Index coalesced = 8;           // neighbouring cells that are reduced, from which on lanes share a row
+constexpr Offset enough_lanes = 1 << 16;
+
+/// Variables in two digits: the fastest, of so many states or about the square root of all, and the others.
+struct Digits {
+  std::span<Index const> high, low;
+  Index num_high = 1, num_low = 1;
+
+  Digits(HostReductions const& host, std::span<Index const> variables, Index least) {
+    double const all = host.states_of(variables);
+    std::size_t split = variables.size();
+    while (split > 0 && (num_low < least || static_cast<double>(num_low) * num_low < all / 16)) num_low *= host.cardinality()[variables[--split]];
+    high = variables.first(split);
+    low = variables.subspan(split);
+    for (Index v : high) num_high *= host.cardinality()[v];
+  }
+};
+
+/// A digit in a table, slowest first: how many states there are, and how far apart. Where one goes on as the next does, they are one.
+using Dimensions = std::vector<std::pair<Index, Index>>;
+
+Dimensions dimensions_of(HostReductions const& host, Index table, std::span<Index const> digit) {
+  Dimensions result;
+  for (Index v : digit) {
+    Index const states = host.cardinality()[v], stride = static_cast<Index>(host.stride(table, v));
+    if (states == 1) continue;
+    if (!result.empty() && result.back().second == states * stride) result.back() = {result.back().first * states, stride};
+    else result.emplace_back(states, stride);
+  }
+  return result;
+}
+
+/// Steps of digits, each kept once.
+class Steps {
+ public:
+  explicit Steps(std::vector<Index>& steps) : steps_(steps) {}
+  Offset begin_of(Dimensions const& dimensions) {
+    auto const [known, is_new] = begins_.try_emplace(dimensions, static_cast<Offset>(steps_.size()));
+    if (is_new) append(dimensions);
+    return known->second;
+  }
+
+ private:
+  void append(Dimensions const& dimensions) {
+    std::vector<Index> made{0}, next;
+    for (auto const& [states, stride] : dimensions) {
+      next.clear();
+      for (Index step : made)
+        for (Index state = 0; state < states; ++state) next.push_back(step + state * stride);
+      made.swap(next);
+    }
+    steps_.insert(steps_.end(), made.begin(), made.end());
+  }
+
+  std::vector<Index>& steps_;
+  std::map<Dimensions, Offset> begins_;
+};
+
+/// How many lanes share a row: as many as read neighbouring cells, and more where there are too few rows.
+Index log_lanes_of(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, Index team_size) {
+  if (reduction.inputs.empty()) return 0;
+  Offset const over = Offset{task.over_high} * task.over_low, rows = Offset{task.rows_high} * task.rows_low;
+  auto const cells = [&](Index t) { return host.tables()[t].cells; };
+  auto const& scope = host.tables()[*std::max_element(reduction.inputs.begin(), reduction.inputs.end(), [&](Index s, Index t) { return cells(s) < cells(t); })].scope;
+  Offset run = 1;
+  for (std::size_t i = scope.size(); i-- > 0 && std::find(reduction.eliminated.begin(), reduction.eliminated.end(), scope[i]) != reduction.eliminated.end();) run *= host.cardinality()[scope[i]];
+  Offset lanes = run >= coalesced ? std::min<Offset>(run, 32) : 1;
+  lanes = std::max(lanes, std::min(enough_lanes / rows, over / 4));
+  return std::bit_width(static_cast<std::uint64_t>(std::clamp<Offset>(lanes, 1, std::min(team_size, task.over_low)))) - 1;
+}
+
+ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size, Layout& layout, Steps& steps) {
+  auto const& output = host.tables()[reduction.output];
+  Digits const rows(host, output.scope, least_rows_low), over(host, reduction.eliminated, least_over_low);
+  ReductionTask task{.output = output.offset, .table = reduction.output, .first_input = static_cast<Index>(layout.inputs.size()), .num_inputs = static_cast<Index>(reduction.inputs.size()),
+                     .rows_low = rows.num_low, .rows_high = rows.num_high, .over_low = over.num_low, .over_high = over.num_high};
+  task.log_lanes = log_lanes_of(host, reduction, task, team_size);
+  task.block_rows = task.log_lanes == 0 ? most_block_rows : team_size >> task.log_lanes;
+  task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
+  task.is_strided = over.num_high == 1;
+  for (Index t : reduction.inputs) {
+    auto const over_low = dimensions_of(host, t, over.low);
+    task.is_strided = task.is_strided != 0 && over_low.size() <= 1;
+    layout.inputs.push_back({.begin = host.tables()[t].offset, .table = t, .stride = over_low.empty() ? 0 : over_low.front().second,
+                             .row_low = steps.begin_of(dimensions_of(host, t, rows.low)), .row_high = steps.begin_of(dimensions_of(host, t, rows.high)),
+                             .over_low = steps.begin_of(over_low), .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
+  }
+  return task;
+}
+
+}  // namespace
+
+Layout make_layout(HostReductions const& reductions, Index team_size) {
+  Layout layout;
+  Steps steps(layout.steps);
+  for (auto const& reduction : reductions.reductions()) layout.tasks.push_back(make_task(reductions, reduction, team_size, layout, steps));
+  return layout;
+}
+
+std::size_t bytes_of(Layout const& layout) {
+  std::size_t blocks = 0;
+  for (auto const& task : layout.tasks) blocks += static_cast<std::size_t>(task.rows_high) * static_cast<std::size_t>(task.blocks_of_row);
+  return layout.tasks.size() * (sizeof(ReductionTask) + sizeof(Index)) + layout.inputs.size() * sizeof(ReductionInput) + layout.steps.size() * sizeof(Index) + blocks * sizeof(BlockPlace);
+}
+
+}  // namespace hornbill::tables::detail
