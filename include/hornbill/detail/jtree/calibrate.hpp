@@ -1,0 +1,209 @@
+// Messages of a junction tree on a device.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include <hornbill/detail/tables/reorder.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/jtree/calibration.hpp>
+
+namespace hornbill::jtree::detail {
+
+/// One lane a variable and evidence set.
+template <class Value, class MemorySpace>
+struct NormaliseMarginals {
+  Kokkos::View<Value const*, MemorySpace> tables;
+  Kokkos::View<Offset const*, MemorySpace> cells, offsets;
+  Index num_sets = 1;
+  Kokkos::View<Value*, MemorySpace> p;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const {
+    Offset const v = i / num_sets, set = i % num_sets, states = offsets(v + 1) - offsets(v);
+    Value sum = 0;
+    for (Offset s = 0; s < states; ++s) sum += tables(cells(v) + s * num_sets + set);
+    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = sum > 0 ? tables(cells(v) + s * num_sets + set) / sum : Value(0);
+  }
+};
+
+/// Which values a variable's evidence multiplies by, [states, sets].
+template <class Semiring>
+std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan const& plan, std::span<HostEvidence const> sets) {
+  using Value = typename Semiring::Value;
+  auto const num_sets = static_cast<std::size_t>(plan.num_sets);
+  if (sets.size() != num_sets) throw ShapeError("evidence sets of the plan", num_sets, sets.size());
+  auto const& cardinality = plan.reductions.cardinality();
+  std::vector<std::vector<Value>> result;
+  for (Index v = 0; v < plan.num_variables(); ++v) result.emplace_back(static_cast<std::size_t>(cardinality[v]) * num_sets, Semiring::one());
+  for (std::size_t set = 0; set < num_sets; ++set)
+    for (auto const& o : last_of_each_variable(sets[set])) {
+      if (o.variable < 0 || o.variable >= plan.num_variables() || (o.is_hard() ? o.value >= cardinality[o.variable] : cardinality[o.variable] != 2))
+        throw InputError(fmt::format("evidence of variable {} does not fit it", o.variable));
+      for (Index s = 0; s < cardinality[o.variable]; ++s)
+        result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = o.is_hard() ? Value(s == o.value) : static_cast<Value>(o.likelihood[s]);
+    }
+  return result;
+}
+
+/// Reductions that are not current, of those that some tables are made by.
+inline std::vector<Index> stale_makers(HostPlan const& plan, std::vector<bool> const& is_current, std::vector<Index> tables) {
+  std::vector<bool> seen(is_current.size());
+  std::vector<Index> result;
+  while (!tables.empty()) {
+    Index const maker = plan.reductions.maker_of(tables.back());
+    tables.pop_back();
+    if (maker < 0 || seen[maker] || is_current[maker]) continue;  // what a current one is made of is current
+    seen[maker] = true;
+    result.push_back(maker);
+    auto const& inputs = plan.reductions.reductions()[maker].inputs;
+    tables.insert(tables.end(), inputs.begin(), inputs.end());
+  }
+  return result;
+}
+
+template <class Semiring, class ExecutionSpace>
+void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::vector<Index> const& stale) {
+  if (stale.empty()) return;
+  if (stale.size() == state.is_current.size()) tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
+  else tables::reduce<Semiring>(exec, plan.reductions, tables::make_schedule(exec, plan.host.reductions, plan.reductions, stale), state.values);
+  for (Index r : stale) state.is_current[r] = true;
+}
+
+/// A table's cells, each times 2^exponent.
+template <class Semiring, class ExecutionSpace>
+std::pair<std::vector<typename Semiring::Value>, double> fetch(ExecutionSpace const& exec, HostPlan const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state, Index table,
+                                                               std::vector<double> const& exponents) {
+  auto const& place = plan.reductions.tables()[table];
+  return {hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells))), exponents[table]};
+}
+
+}  // namespace hornbill::jtree::detail
+
+namespace hornbill::jtree {
+
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  Plan<MemorySpace> plan;
+  plan.host = std::move(host);
+  auto const& reductions = plan.host.reductions;
+  plan.reductions = tables::make_reductions(exec, reductions);
+  plan.schedule = tables::make_schedule(exec, reductions, plan.reductions);
+  plan.decode = tables::make_decode_plan(exec, reductions);
+  plan.users.resize(reductions.tables().size());
+  for (std::size_t r = 0; r < reductions.reductions().size(); ++r)
+    for (Index t : reductions.reductions()[r].inputs) plan.users[t].push_back(static_cast<Index>(r));
+  std::vector<Offset> cells;
+  plan.marginal_offsets.push_back(0);
+  for (Index v = 0; v < plan.host.num_variables(); ++v) {
+    cells.push_back(reductions.tables()[plan.host.marginals[v]].offset);
+    plan.marginal_offsets.push_back(plan.marginal_offsets.back() + reductions.cardinality()[v]);
+  }
+  plan.offsets = hornbill::detail::to_view<Offset, MemorySpace>(exec, "hornbill::jtree::marginal_offsets", plan.marginal_offsets);
+  plan.cells = hornbill::detail::to_view<Offset, MemorySpace>(exec, "hornbill::jtree::marginal_cells", cells);
+  return plan;
+}
+
+template <class Semiring, class ExecutionSpace>
+State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                                  tables::TableNetwork<typename Semiring::Value> const& network) {
+  using Value = typename Semiring::Value;
+  auto const& host = plan.host;
+  State<Semiring, typename ExecutionSpace::memory_space> state;
+  state.values = tables::make_values<Value>(exec, host.reductions);
+  state.evidence = detail::evidence_tables<Semiring>(host, std::vector<HostEvidence>(static_cast<std::size_t>(host.num_sets)));
+  state.is_current.assign(host.reductions.reductions().size(), false);
+  auto given = tables::detail::reordered(network, host.given);
+  given.insert(given.end(), state.evidence.begin(), state.evidence.end());
+  tables::set_given<Value>(exec, host.reductions, state.values, given);
+  return state;
+}
+
+template <class Semiring, class ExecutionSpace>
+void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<HostEvidence const> sets) {
+  auto evidence = detail::evidence_tables<Semiring>(plan.host, sets);
+  std::vector<Index> changed;  // tables
+  for (std::size_t v = 0; v < evidence.size(); ++v)
+    if (evidence[v] != state.evidence[v]) changed.push_back(plan.host.first_evidence + static_cast<Index>(v));
+  if (changed.empty()) return;
+  tables::set_given<typename Semiring::Value>(exec, plan.host.reductions, state.values, evidence, plan.host.first_evidence);
+  state.evidence = std::move(evidence);
+  while (!changed.empty()) {
+    Index const table = changed.back();
+    changed.pop_back();
+    for (Index r : plan.users[table])
+      if (state.is_current[r]) {  // else what it makes is stale already, and so is all that is made of that
+        state.is_current[r] = false;
+        changed.push_back(plan.host.reductions.reductions()[r].output);
+      }
+  }
+}
+
+template <class Semiring, class ExecutionSpace>
+void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
+  Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate");
+  std::vector<Index> stale;
+  for (std::size_t r = 0; r < state.is_current.size(); ++r)
+    if (!state.is_current[r]) stale.push_back(static_cast<Index>(r));
+  detail::run(exec, plan, state, stale);
+}
+
+template <class Semiring, class ExecutionSpace>
+void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables) {
+  std::vector<Index> wanted;
+  for (Index v : variables) wanted.push_back(plan.host.marginals.at(static_cast<std::size_t>(v)));
+  detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, std::move(wanted)));
+}
+
+template <class Semiring, class ExecutionSpace>
+void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
+               Kokkos::View<typename Semiring::Value*, typename ExecutionSpace::memory_space> const& p) {
+  auto const size = static_cast<std::size_t>(plan.marginal_offsets.back()) * static_cast<std::size_t>(plan.host.num_sets);
+  if (p.extent(0) != size) throw ShapeError("p", size, p.extent(0));
+  Kokkos::parallel_for("hornbill::jtree::normalise_marginals", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Offset>>(exec, 0, Offset{plan.host.num_variables()} * plan.host.num_sets),
+                       detail::NormaliseMarginals<typename Semiring::Value, typename ExecutionSpace::memory_space>{state.values.cells, plan.cells, plan.offsets, plan.host.num_sets, p});
+}
+
+template <class Semiring, class ExecutionSpace>
+std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint) {
+  auto const sets = static_cast<std::size_t>(plan.host.num_sets);
+  auto const& place = plan.host.reductions.tables()[plan.host.joints.at(joint)];
+  auto const cells = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells)));
+  std::vector<std::vector<double>> result(sets);
+  for (std::size_t i = 0; i < cells.size(); ++i) result[i % sets].push_back(static_cast<double>(cells[i]));
+  for (auto& of_set : result) {
+    double sum = 0;
+    for (double value : of_set) sum += value;
+    if (sum > 0)
+      for (double& value : of_set) value /= sum;
+  }
+  return result;
+}
+
+template <class Semiring, class ExecutionSpace>
+std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
+  auto const exponents = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest));
+  std::vector<double> log_z(static_cast<std::size_t>(plan.host.num_sets));
+  auto const add = [&](Index table) {
+    auto const [cells, exponent] = detail::fetch(exec, plan.host, state, table, exponents);
+    for (std::size_t set = 0; set < log_z.size(); ++set) log_z[set] += std::log(static_cast<double>(cells[cells.size() == 1 ? 0 : set])) + exponent * std::numbers::ln2;
+  };
+  add(plan.host.constant);
+  for (Index table : plan.host.totals) add(table);
+  return log_z;
+}
+
+template <class Semiring, class ExecutionSpace>
+std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
+  if (plan.host.num_sets != 1) throw ShapeError("evidence sets of a best assignment", 1, static_cast<std::size_t>(plan.host.num_sets));
+  detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, plan.host.totals));
+  auto const all = detail::stale_makers(plan.host, std::vector<bool>(state.is_current.size()), plan.host.totals);  // each eliminates its variables once
+  auto const assignment = hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::jtree::assignment", plan.host.marginals.size());
+  tables::decode<Semiring>(exec, plan.decode, plan.reductions, tables::make_schedule(exec, plan.host.reductions, plan.reductions, all), state.values, assignment);
+  return hornbill::detail::to_vector(exec, assignment);
+}
+
+}  // namespace hornbill::jtree

@@ -1,0 +1,115 @@
+/// \file
+/// Exact marginals: messages along a junction tree, both ways.
+///
+/// A message from clique C to its neighbour D is the product of C's tables and of all messages to C but D's, summed over what is not in D
+/// (Shafer and Shenoy 1990). No message is divided by another, so zeros need no convention, a message depends on nothing that lies
+/// behind its receiver, and after new evidence just those that lead away from it are stale. The marginal of a variable comes of the
+/// smallest separator that has it, else of its clique. All messages that are ready are one launch.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/jtree/join_tree.hpp>
+#include <hornbill/tables/decode.hpp>
+#include <hornbill/tables/reduction.hpp>
+
+namespace hornbill::jtree {
+
+struct PlanOptions {
+  Index num_sets = 1;                       ///< evidence sets that are propagated together
+  std::vector<std::vector<Index>> joint{};  ///< variables whose joint marginals are wanted; each list is one clique's, as scopes of the tree were
+};
+
+/// Tables and messages of a junction tree. Several evidence sets are one more variable, the fastest, of all that depends on evidence.
+struct HostPlan {
+  JoinTree tree;
+  tables::HostReductions reductions{{}};
+  std::vector<std::vector<Index>> given;  ///< variables of each of the network's tables, in the order of elimination
+  Index first_evidence = 0;               ///< table of variable 0's evidence; those of the others follow
+  std::vector<Index> marginals;           ///< [V], tables: of each variable, not normalised
+  std::vector<Index> joints;              ///< as PlanOptions::joint
+  std::vector<std::vector<Index>> joint_scopes;  ///< their variables, in the order of elimination
+  std::vector<Index> totals;              ///< tables: of each connected part, the sum over all assignments, or the largest
+  Index constant = 0;                     ///< table: the product of all without variables
+  Index num_sets = 1;
+
+  Index num_variables() const { return static_cast<Index>(marginals.size()); }
+};
+
+/// Plans messages.   \param scopes  of the network's tables, all within cliques of the tree
+/// \throws InputError for a scope that no clique holds   \throws CapacityError
+HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, JoinTree tree, PlanOptions const& options = {});
+
+/// Bytes of device memory that a tree takes.   \units bytes
+template <class Value>
+std::size_t bytes_needed(HostPlan const& plan) {
+  return tables::bytes_needed<Value>(plan.reductions);
+}
+
+/// A plan where it will run; of any values.
+template <class MemorySpace>
+struct Plan {
+  HostPlan host;
+  tables::Reductions<MemorySpace> reductions;
+  tables::Schedule<MemorySpace> schedule;
+  tables::DecodePlan<MemorySpace> decode;
+  std::vector<std::vector<Index>> users;                    ///< of each table: reductions that read it
+  std::vector<Offset> marginal_offsets;                     ///< [V + 1], of a set's marginals
+  Kokkos::View<Offset const*, MemorySpace> offsets, cells;  ///< the same; [V], where each marginal is
+};
+
+/// Tables, messages and evidence, of one run at a time.
+template <class Semiring, class MemorySpace>
+struct State {
+  using Value = typename Semiring::Value;
+  tables::TableValues<Value, MemorySpace> values;
+  std::vector<std::vector<Value>> evidence;  ///< [V], each [states, sets]
+  std::vector<bool> is_current;              ///< [reductions]
+};
+
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
+
+/// With the network's tables, and no evidence.   \param network  as the plan was made for   \throws ShapeError   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                                  tables::TableNetwork<typename Semiring::Value> const& network);
+
+/// Replaces all evidence. What does not depend on a change stays as it is.   \param sets  \shape [num_sets]
+/// \throws ShapeError   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<HostEvidence const> sets);
+
+/// Sends what messages are stale.   \async yes, but for a copy of what is to be run where that is not all
+template <class Semiring, class ExecutionSpace>
+void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state);
+
+/// The same of what the marginals of some variables need.
+template <class Semiring, class ExecutionSpace>
+void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
+
+/// Marginals of all variables, after calibrate(); all 0 of a set that is impossible.   \async yes
+/// \param[out] p  \shape [marginal_offsets.back(), num_sets]: each variable's states, one behind the other
+template <class Semiring, class ExecutionSpace>
+void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
+               Kokkos::View<typename Semiring::Value*, typename ExecutionSpace::memory_space> const& p);
+
+/// A joint marginal of PlanOptions::joint, by set.   \return [num_sets][states], as joint_scopes has the variables, the last fastest
+template <class Semiring, class ExecutionSpace>
+std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint);
+
+/// ln of the sum over all assignments, by evidence set; of a Bayesian network ln P(evidence). -infinity of a set that is impossible, or, with
+/// several sets, 10^300 times less probable than others (propagate it alone to know).   \shape [num_sets]   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state);
+
+/// An assignment of largest product, of MaxProduct.   \throws ShapeError of several sets   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state);
+
+}  // namespace hornbill::jtree
+
+#include <hornbill/detail/jtree/calibrate.hpp>
