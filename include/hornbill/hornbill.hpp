@@ -30,6 +30,8 @@
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
+#include <hornbill/jtree/calibration.hpp>
+#include <hornbill/jtree/join_tree.hpp>
 #include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
 #include <hornbill/tables/semiring.hpp>

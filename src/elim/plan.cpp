@@ -7,13 +7,6 @@
 #include <hornbill/error.hpp>
 
 namespace hornbill::elim {
-namespace {
-
-constexpr std::size_t few = 2;  // tables of a bucket that are read as they are
-constexpr double small = 8;     // a table of this part of the bucket's cells, or less, is made for less than it saves
-
-}  // namespace
-
 HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order) {
   HostPlan plan;
   plan.order = std::move(order);
@@ -40,11 +33,11 @@ HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<
     for (Index table : buckets[i]) scope.insert(scope.end(), plan.reductions.tables()[table].scope.begin() + 1, plan.reductions.tables()[table].scope.end());
     std::sort(scope.begin(), scope.end(), before);
     scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
-    auto inputs = buckets[i].size() <= few ? buckets[i] : tables::merge_small(plan.reductions, buckets[i], plan.reductions.states_of(scope) / small, place);
+    auto inputs = tables::merge_for(plan.reductions, buckets[i], plan.reductions.states_of(scope), place);
     scope.erase(scope.begin());
     put(plan.reductions.add_reduction(std::move(inputs), std::move(scope), {variables[i]}));
   }
-  plan.result = plan.reductions.add_reduction(std::move(rest), {}, {});
+  plan.result = plan.reductions.add_reduction(tables::merge_small(plan.reductions, std::move(rest), 1, place), {}, {});
   return plan;
 }
 

@@ -27,6 +27,12 @@ struct Node {
   std::vector<Index> links;
 };
 
+/// Variables in the order of elimination.
+struct Before {
+  std::vector<Index> const* place;
+  bool operator()(Index v, Index w) const { return (*place)[v] < (*place)[w]; }
+};
+
 class Planner {
  public:
   Planner(std::vector<Index> cardinality, JoinTree tree, PlanOptions const& options) : num_variables_(static_cast<Index>(cardinality.size())), has_sets_(options.num_sets > 1) {
@@ -46,7 +52,7 @@ class Planner {
     send_messages();
     make_marginals();
     for (auto const& joint : options.joint) make_joint(joint);
-    make_totals();
+    make_total();
     return std::move(plan_);
   }
 
@@ -72,7 +78,7 @@ class Planner {
       evidence[t].push_back(static_cast<Index>(t));
       potentials_.push_back(evidence[t].size() == 1 ? static_cast<Index>(t) : product(evidence[t], plan_.given[t]));
     }
-    plan_.constant = plan_.reductions.add_reduction(std::move(without), {}, {});
+    totals_ = std::move(without);
   }
 
   void make_nodes() {
@@ -85,7 +91,7 @@ class Planner {
         nodes_[clique].potentials.push_back(t);
       }
     for (std::size_t c = 0; c < nodes_.size(); ++c) {
-      if (nodes_[c].potentials.size() > 1) nodes_[c].potentials = tables::merge_small(plan_.reductions, std::move(nodes_[c].potentials), plan_.reductions.states_of(tree.cliques[c]) / small, place_);
+      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), plan_.reductions.states_of(tree.cliques[c]), place_);
       if (tree.parent[c] >= 0) connect(static_cast<Index>(c), tree.parent[c], tree.separators[c]);
     }
   }
@@ -195,16 +201,17 @@ class Planner {
     plan_.joint_scopes.push_back(scope);
   }
 
-  /// Of each connected part, from a marginal of one of its variables.
-  void make_totals() {
+  /// The product over connected parts, of a marginal of a variable of each.
+  void make_total() {
     std::vector<bool> seen(plan_.tree.cliques.size());
     for (Index v = 0; v < num_variables_; ++v) {
       Index root = plan_.tree.clique_of[v];
       while (plan_.tree.parent[root] >= 0) root = plan_.tree.parent[root];
       if (seen[root]) continue;
       seen[root] = true;
-      plan_.totals.push_back(marginal_of({plan_.marginals[v]}, {}));
+      totals_.push_back(marginal_of({plan_.marginals[v]}, {}));
     }
+    plan_.total = marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, place_), {});
   }
 
   Index marginal_of(std::vector<Index> inputs, std::vector<Index> scope) {
@@ -218,9 +225,7 @@ class Planner {
     return plan_.reductions.add_reduction(std::move(inputs), std::move(scope), {});
   }
 
-  auto before() const {
-    return [this](Index v, Index w) { return place_[v] < place_[w]; };
-  }
+  Before before() const { return {&place_}; }
   std::vector<Index> sorted(std::vector<Index> variables) const {
     for (Index v : variables)
       if (v < 0 || v >= num_variables_) throw InputError(fmt::format("a table has the variable {}; variables are 0 to {}", v, num_variables_ - 1));
@@ -252,6 +257,7 @@ class Planner {
   bool has_sets_;
   std::vector<Index> place_;  // of each variable in the order
   std::vector<Index> potentials_, alone_;  // tables with their evidence; evidence of what is in no table
+  std::vector<Index> totals_;              // tables without variables: given, and of each part
   std::vector<Node> nodes_;  // the cliques first
   std::vector<Link> links_;
 };

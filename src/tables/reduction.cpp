@@ -79,29 +79,4 @@ Offset HostReductions::stride(Index table, Index variable) const {
   return 0;
 }
 
-std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
-  auto const before = [&](Index v, Index w) { return place[v] < place[w]; };
-  auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
-  // Neighbours in this order have much in common.
-  std::stable_sort(inputs.begin(), inputs.end(), [&](Index s, Index t) { return std::lexicographical_compare(scope_of(s).begin(), scope_of(s).end(), scope_of(t).begin(), scope_of(t).end(), before); });
-  std::vector<Index> result, group, scope;
-  auto const finish = [&] {
-    if (group.size() == 1) result.push_back(group.front());
-    if (group.size() > 1) result.push_back(reductions.add_reduction(group, scope, {}));
-  };
-  for (Index t : inputs) {
-    std::vector<Index> joined;
-    std::set_union(scope.begin(), scope.end(), scope_of(t).begin(), scope_of(t).end(), std::back_inserter(joined), before);
-    if (!group.empty() && reductions.states_of(joined) > most_cells) {
-      finish();
-      group.clear();
-      joined = scope_of(t);
-    }
-    group.push_back(t);
-    scope = std::move(joined);
-  }
-  finish();
-  return result;
-}
-
 }  // namespace hornbill::tables

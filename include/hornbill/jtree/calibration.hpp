@@ -31,8 +31,7 @@ struct HostPlan {
   std::vector<Index> marginals;           ///< [V], tables: of each variable, not normalised
   std::vector<Index> joints;              ///< as PlanOptions::joint
   std::vector<std::vector<Index>> joint_scopes;  ///< their variables, in the order of elimination
-  std::vector<Index> totals;              ///< tables: of each connected part, the sum over all assignments, or the largest
-  Index constant = 0;                     ///< table: the product of all without variables
+  Index total = 0;                        ///< table: the sum over all assignments, or the largest
   Index num_sets = 1;
 
   Index num_variables() const { return static_cast<Index>(marginals.size()); }
@@ -60,9 +59,11 @@ struct Plan {
   Kokkos::View<Offset const*, MemorySpace> offsets, cells;  ///< the same; [V], where each marginal is
 };
 
-/// Tables, messages and evidence, of one run at a time.
+/// Tables, messages and evidence, of one run at a time. The semiring is SumProduct, or MaxProduct: marginals are then the largest products
+/// of assignments that have a variable in a state, normalised.
 template <class Semiring, class MemorySpace>
 struct State {
+  static_assert(Semiring::scales, "junction trees propagate probabilities");
   using Value = typename Semiring::Value;
   tables::TableValues<Value, MemorySpace> values;
   std::vector<std::vector<Value>> evidence;  ///< [V], each [states, sets]
@@ -90,7 +91,7 @@ void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
 template <class Semiring, class ExecutionSpace>
 void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
 
-/// Marginals of all variables, after calibrate(); all 0 of a set that is impossible.   \async yes
+/// Marginals of all variables, after calibrate(); all 0 in a connected part where a set is impossible.   \async yes
 /// \param[out] p  \shape [marginal_offsets.back(), num_sets]: each variable's states, one behind the other
 template <class Semiring, class ExecutionSpace>
 void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,

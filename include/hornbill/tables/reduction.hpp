@@ -64,9 +64,13 @@ class HostReductions {
   int num_levels_ = 0;  ///< of reductions
 };
 
-/// Tables of the same product, fewer: some that are small together become one. A reduction over much then reads few inputs for each cell.
-/// \param most_cells  of a table that is made   \param place  of each variable in the order that all tables list them in   \shape [V]
+/// Tables of the same product, fewer: some that are small together become one, at most eight at a time, so that factors far below 1 do not
+/// make 0.   \param most_cells  of a table that is made   \param place  of each variable in the order that all tables list them in   \shape [V]
 std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place);
+
+/// Merges inputs of a reduction where that is less work than what it saves: few are then read for each combined cell.
+/// \param combined_cells  of the table that the reduction does not write out
+std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place);
 
 namespace detail {
 

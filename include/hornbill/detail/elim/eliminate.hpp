@@ -4,36 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include <hornbill/detail/tables/reorder.hpp>
 #include <hornbill/elim/elimination.hpp>
 #include <hornbill/error.hpp>
-
-namespace hornbill::elim::detail {
-
-/// The values of a table whose variables are put into another order.
-template <class Value>
-std::vector<Value> reordered(tables::HostTable<Value> const& table, std::vector<Index> const& cardinality, std::vector<Index> const& scope) {
-  if (table.scope == scope) return table.values;
-  std::vector<std::size_t> stride(scope.size());  // in the table, of the new order's variables
-  for (std::size_t i = 0; i < scope.size(); ++i) {
-    stride[i] = 1;
-    for (std::size_t j = table.scope.size(); table.scope[--j] != scope[i];) stride[i] *= static_cast<std::size_t>(cardinality[table.scope[j]]);
-  }
-  std::vector<Value> values(table.values.size());
-  std::vector<Index> state(scope.size());
-  std::size_t from = 0;
-  for (auto& value : values) {
-    value = table.values[from];
-    for (std::size_t i = scope.size(); i-- > 0;) {
-      from += stride[i];
-      if (++state[i] < cardinality[scope[i]]) break;
-      from -= stride[i] * static_cast<std::size_t>(cardinality[scope[i]]);
-      state[i] = 0;
-    }
-  }
-  return values;
-}
-
-}  // namespace hornbill::elim::detail
 
 namespace hornbill::elim {
 
@@ -56,10 +29,7 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
 template <class Value, class ExecutionSpace>
 void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network, Plan<typename ExecutionSpace::memory_space> const& plan,
           State<Value, typename ExecutionSpace::memory_space> const& state) {
-  auto const& scopes = plan.host.given;
-  if (network.tables.size() != scopes.size()) throw ShapeError("tables of the plan", network.tables.size(), scopes.size());
-  std::vector<std::vector<Value>> given;
-  for (std::size_t t = 0; t < scopes.size(); ++t) given.push_back(detail::reordered(network.tables[t], network.cardinality, scopes[t]));
+  auto const given = tables::detail::reordered(network, plan.host.given);
   tables::set_given<Value>(exec, plan.host.reductions, state.values, given);
 }
 

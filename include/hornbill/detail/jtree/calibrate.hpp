@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,9 +41,9 @@ std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan cons
   for (std::size_t set = 0; set < num_sets; ++set)
     for (auto const& o : last_of_each_variable(sets[set])) {
       if (o.variable < 0 || o.variable >= plan.num_variables() || (o.is_hard() ? o.value >= cardinality[o.variable] : cardinality[o.variable] != 2))
-        throw InputError(fmt::format("evidence of variable {} does not fit it", o.variable));
+        throw InputError("evidence of variable " + std::to_string(o.variable) + " does not fit its states");
       for (Index s = 0; s < cardinality[o.variable]; ++s)
-        result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = o.is_hard() ? Value(s == o.value) : static_cast<Value>(o.likelihood[s]);
+        result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = static_cast<Value>(o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihood[s]);
     }
   return result;
 }
@@ -69,14 +70,6 @@ void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space>
   if (stale.size() == state.is_current.size()) tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
   else tables::reduce<Semiring>(exec, plan.reductions, tables::make_schedule(exec, plan.host.reductions, plan.reductions, stale), state.values);
   for (Index r : stale) state.is_current[r] = true;
-}
-
-/// A table's cells, each times 2^exponent.
-template <class Semiring, class ExecutionSpace>
-std::pair<std::vector<typename Semiring::Value>, double> fetch(ExecutionSpace const& exec, HostPlan const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state, Index table,
-                                                               std::vector<double> const& exponents) {
-  auto const& place = plan.reductions.tables()[table];
-  return {hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells))), exponents[table]};
 }
 
 }  // namespace hornbill::jtree::detail
@@ -185,22 +178,19 @@ std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan
 
 template <class Semiring, class ExecutionSpace>
 std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
-  auto const exponents = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest));
-  std::vector<double> log_z(static_cast<std::size_t>(plan.host.num_sets));
-  auto const add = [&](Index table) {
-    auto const [cells, exponent] = detail::fetch(exec, plan.host, state, table, exponents);
-    for (std::size_t set = 0; set < log_z.size(); ++set) log_z[set] += std::log(static_cast<double>(cells[cells.size() == 1 ? 0 : set])) + exponent * std::numbers::ln2;
-  };
-  add(plan.host.constant);
-  for (Index table : plan.host.totals) add(table);
+  auto const& place = plan.host.reductions.tables()[plan.host.total];
+  auto const cells = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells)));
+  double const exponent = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[plan.host.total];
+  std::vector<double> log_z;
+  for (auto cell : cells) log_z.push_back(std::log(static_cast<double>(cell)) + exponent * std::numbers::ln2);
   return log_z;
 }
 
 template <class Semiring, class ExecutionSpace>
 std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
   if (plan.host.num_sets != 1) throw ShapeError("evidence sets of a best assignment", 1, static_cast<std::size_t>(plan.host.num_sets));
-  detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, plan.host.totals));
-  auto const all = detail::stale_makers(plan.host, std::vector<bool>(state.is_current.size()), plan.host.totals);  // each eliminates its variables once
+  detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, {plan.host.total}));
+  auto const all = detail::stale_makers(plan.host, std::vector<bool>(state.is_current.size()), {plan.host.total});  // each eliminates its variables once
   auto const assignment = hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::jtree::assignment", plan.host.marginals.size());
   tables::decode<Semiring>(exec, plan.decode, plan.reductions, tables::make_schedule(exec, plan.host.reductions, plan.reductions, all), state.values, assignment);
   return hornbill::detail::to_vector(exec, assignment);
