@@ -19,6 +19,7 @@ void add_explain(CLI::App& app, int& exit_code);
 void add_learn(CLI::App& app, int& exit_code);
 void add_map(CLI::App& app, int& exit_code);
 void add_partition(CLI::App& app, int& exit_code);
+void add_marginals(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 
 }  // namespace hornbill::cli

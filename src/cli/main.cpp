@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   cli::add_serve(app, exit_code);
   cli::add_map(app, exit_code);
   cli::add_partition(app, exit_code);
+  cli::add_marginals(app, exit_code);
   try {
     app.parse(argc, argv);
     return exit_code;

@@ -1,5 +1,7 @@
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/uai.hpp>
 
@@ -100,6 +102,14 @@ std::vector<std::vector<double>> read_uai_marginals(std::string const& file) {
     for (double& p : of_variable) p = in.require_number<double>("a probability");
   }
   return marginals;
+}
+
+void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "MAR\n{}", marginals.size());
+  for (auto const& of_variable : marginals) fmt::format_to(std::back_inserter(text), " {} {:.17g}", of_variable.size(), fmt::join(of_variable, " "));
+  text.push_back('\n');
+  write_text_atomically(file, {text.data(), text.size()});
 }
 
 double read_uai_log10_z(std::string const& file) {

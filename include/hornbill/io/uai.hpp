@@ -25,6 +25,9 @@ HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& g
 /// Reads marginals (MAR).   \return P(variable = state), by variable and state   \throws InputError
 std::vector<std::vector<double>> read_uai_marginals(std::string const& file);
 
+/// Writes marginals (MAR), by variable and state.   \throws InputError if the file cannot be written
+void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file);
+
 /// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it.   \throws InputError
 double read_uai_log10_z(std::string const& file);
 

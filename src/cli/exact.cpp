@@ -1,0 +1,76 @@
+#include "exact.hpp"
+
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/io/atomic_file.hpp>
+
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
+                                std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree}};
+
+}  // namespace
+
+void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output) {
+  command.add_option("FILE", a.file, files)->required();
+  command.add_option("--evidence", a.evidence, "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given several times")->allow_extra_args(false)->option_text("SET");
+  command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), or a file that lists them")->capture_default_str();
+  command.add_option("--tries", a.options.tries, "Orders to make, of which the one with the fewest cells is taken")->check(at_least(1))->capture_default_str();
+  command.add_option("--seed", a.options.seed, "Of what decides between equals in an order")->check(at_least(0))->capture_default_str();
+  command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
+  command.add_option("--memory-limit", a.memory_limit, "Bytes that may be used (default: all that is free)")->check(at_least(1));
+  command.add_option("-o,--output", a.output, output)->check(not_empty());
+  command.add_flag("--json", a.json, "Print JSON");
+}
+
+void settle(ExactArguments& a, std::vector<std::string> const& more_evidence) {
+  if (a.backend.empty()) a.backend = backend::names().back();
+  std::vector<NamedFile> read{{"FILE", a.file}, {"--order", a.order}};
+  for (auto const& source : a.evidence) read.push_back({"--evidence", source});
+  for (auto const& source : more_evidence) read.push_back({"--each", source});
+  keep_apart(read, {{"--output", a.output}});
+  if (!a.output.empty()) io::require_writable(a.output);
+}
+
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names) {
+  auto options = a.options;
+  for (auto const& [name, heuristic] : heuristics)
+    if (a.order == name) {
+      options.heuristic = heuristic;
+      return elim::make_order(cardinality, scopes, options);
+    }
+  if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
+  auto variables = elim::read_order(a.order, variable_names, static_cast<Index>(cardinality.size()));
+  try {
+    return elim::measure_order(cardinality, scopes, std::move(variables));
+  } catch (InputError const& e) {
+    throw InputError(fmt::format("{}: {}", a.order, e.what()));
+  }
+}
+
+std::size_t usable_bytes(ExactArguments const& a) {
+  std::size_t const available = backend::available_bytes(a.backend);
+  return a.memory_limit > 0 ? std::min(available, a.memory_limit) : available;
+}
+
+std::string blame(elim::Order const& order, std::string const& widest) {
+  return fmt::format("The width is {}, at {}, where {:.3g} cells are combined; another --order, more --tries or evidence may help", order.width, widest, order.largest_cells);
+}
+
+void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame) {
+  if (std::size_t const usable = usable_bytes(a); needed > usable)
+    throw CapacityError(fmt::format("{} on backend {}: {} needs {}, and {} are available. {}", a.file, a.backend, task, human_bytes(static_cast<double>(needed)), human_bytes(static_cast<double>(usable)), blame));
+}
+
+nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {
+  return {{"file", a.file}, {"backend", a.backend}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells}, {"table_bytes", table_bytes}};
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,50 @@
+// What the subcommands of exact inference share: elimination orders, and memory.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/elim/order.hpp>
+#include <hornbill/tables/table_network.hpp>
+
+namespace hornbill::cli {
+
+struct ExactArguments {
+  std::string file, order = "min_fill", backend, output;
+  std::vector<std::string> evidence;
+  elim::OrderOptions options{.tries = 10};
+  std::size_t memory_limit = 0;
+  bool json = false;
+};
+
+/// Adds FILE and the options of all that eliminate.
+/// \param files  that are read   \param output  what -o writes
+void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output);
+
+/// Fills in what was left to defaults, and checks that no file is written that is read.   \throws UsageError, InputError
+void settle(ExactArguments& a, std::vector<std::string> const& more_evidence = {});
+
+/// The order that --order names, or gives as a file.   \throws InputError
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names);
+
+/// Bytes that may be used: what the device has left, or less where --memory-limit says so.   \units bytes
+std::size_t usable_bytes(ExactArguments const& a);
+
+/// Says which width is to blame, and what may help.
+std::string blame(elim::Order const& order, std::string const& widest);
+
+/// \throws CapacityError where more is needed than is there   \param task  that needs it, e.g. "elimination"
+void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
+
+/// What is known of any such run.
+nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes);
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace hornbill::cli
