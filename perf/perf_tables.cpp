@@ -3,8 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <random>
 #include <set>
 #include <string>
@@ -12,10 +10,10 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/os.h>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
+#include <hornbill/io/atomic_file.hpp>
 
 #include "commit.hpp"
 
@@ -100,13 +98,13 @@ hb::tables::CostNetwork generate(std::string const& text) {
 
 /// In toulbar2's format, so that it can solve the same.
 void write_wcsp(hb::tables::CostNetwork const& network, std::string const& file) {
-  auto out = fmt::output_file(file);
-  out.print("generated {} {} {} {}\n{}\n", network.num_variables(), *std::max_element(network.cardinality.begin(), network.cardinality.end()), network.tables.size(), network.upper_bound, fmt::join(network.cardinality, " "));
+  auto text = fmt::format("generated {} {} {} {}\n{}\n", network.num_variables(), *std::max_element(network.cardinality.begin(), network.cardinality.end()), network.tables.size(), network.upper_bound, fmt::join(network.cardinality, " "));
   for (auto const& table : network.tables) {
-    out.print("{} {} 0 {}\n", table.scope.size(), fmt::join(table.scope, " "), table.values.size());
-    auto const states = network.cardinality[table.scope[1]];
-    for (std::size_t i = 0; i < table.values.size(); ++i) out.print("{} {} {}\n", i / static_cast<std::size_t>(states), i % static_cast<std::size_t>(states), table.values[i]);
+    text += fmt::format("{} {} 0 {}\n", table.scope.size(), fmt::join(table.scope, " "), table.values.size());
+    auto const states = static_cast<std::size_t>(network.cardinality[table.scope[1]]);
+    for (std::size_t i = 0; i < table.values.size(); ++i) text += fmt::format("{} {} {}\n", i / states, i % states, table.values[i]);
   }
+  hb::io::write_text_atomically(file, text);
 }
 
 hb::elim::Order order_of(Arguments const& a, std::vector<hb::Index> const& cardinality, std::vector<std::span<hb::Index const>> const& scopes) {

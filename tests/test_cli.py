@@ -524,6 +524,56 @@ R1: NOT path(b), path(nowhere)
             self.assertAlmostEqual(json.loads(run("partition", file, "--evidence", self.write("wet.evid", "1\n1 1 2\n"), "--json")[0])["log10_z"], math.log10(0.375))
         self.assertIn("cannot be written", run("convert", "rain.h5", "again.bif", code=3)[1])
 
+    def test_marginals(self):
+        # Rain makes the grass wet, and the road; whoever sees the grass damp knows more of the road.
+        self.write("road.bif", "network n { }\nvariable rain { type discrete [ 2 ] { no, yes }; }\nvariable grass { type discrete [ 3 ] { dry, damp, wet }; }\n"
+                   "variable road { type discrete [ 2 ] { dry, wet }; }\nprobability ( rain ) { table 0.75, 0.25; }\n"
+                   "probability ( grass | rain ) { (no) 0.5, 0.25, 0.25; (yes) 0.0, 0.25, 0.75; }\nprobability ( road | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }\n")
+        out = run("marginals", "road.bif", "--exact", "--joint", "rain,road", "--top", "all", "--count", 1)[0]
+        self.assertIn("road.bif: partition function 10^0\n    0.275000  road\n", out.replace("10^-0", "10^0"))
+        self.assertIn("    0.200000  rain = yes, road = wet\n", out)
+        self.assertIn("width 1, 2 cliques", out)
+        wet = self.write("road_wet.txt", "grass wet\n")
+        damp, dry = self.write("road_damp.txt", "grass damp\n"), self.write("road_dry.txt", "grass dry\n")
+        run("marginals", "road.bif", "--evidence", wet, "-o", "road.MAR")
+        p = 0.25 * 0.75 / (0.75 * 0.25 + 0.25 * 0.75)
+        with open("road.MAR") as text:
+            numbers = text.read().split()
+        self.assertEqual(numbers[:3], ["MAR", "3", "2"])
+        for found, expected in zip(numbers[3:], (1 - p, p, 3, 0, 0, 1, 2, 0.9 * (1 - p) + 0.2 * p, 0.1 * (1 - p) + 0.8 * p), strict=True):
+            self.assertAlmostEqual(float(found), expected)
+        self.assertIn("against road.MAR: largest difference 0, at rain; 0 on average", run("marginals", "road.bif", "--evidence", wet, "--against", "road.MAR")[0])
+        self.assertIn("largest difference 1, at grass", run("marginals", "road.bif", "--evidence", damp, "--against", "road.MAR")[0])
+        # Several sets: at once, and one by one where memory is short.
+        sets = ("--each", wet, "--each", damp, "--each", dry, "--evidence", self.write("road_soft.txt", "rain 0.5 1\n"), "--joint", "rain,grass", "--json")
+        together = json.loads(run("marginals", "road.bif", *sets)[0])
+        self.assertEqual(together["sets_at_once"], 3)
+        apart = json.loads(run("marginals", "road.bif", *sets, "--memory-limit", together["table_bytes"] - 1)[0])
+        self.assertLess(apart["sets_at_once"], 3)
+        for one, other, z in zip(together["sets"], apart["sets"], (0.75 * 0.5 * 0.25 + 0.25 * 0.75, 0.75 * 0.5 * 0.25 + 0.25 * 0.25, 0.75 * 0.5 * 0.5)):
+            self.assertAlmostEqual(one["log10_z"], math.log10(z))
+            self.assertAlmostEqual(other["log10_z"], math.log10(z))
+            self.assertAlmostEqual(sum(one["joint"][0]["p"]), 1)
+        self.assertEqual(together["sets"][2]["evidence"], dry)
+        run("marginals", "road.bif", "--each", wet, "--each", damp, "-o", "road.h5")
+        self.assertIn("exact_road_damp.txt", run("info", "road.h5")[0])
+        # What cannot be.
+        impossible = self.write("road_never.txt", "grass dry\nrain yes\n")
+        self.assertIn("nothing is possible under this evidence", run("marginals", "road.bif", "--evidence", impossible, code=5)[1])
+        out, error = run("marginals", "road.bif", "--each", wet, "--each", impossible, code=5)
+        self.assertIn("road_wet.txt: partition function", out)
+        self.assertIn("under this evidence, road_never.txt", error)
+        self.assertIn("'roof' is no variable", run("marginals", "road.bif", "--joint", "rain,roof", code=3)[1])
+        self.assertIn("--against nothing is neither a file nor", run("marginals", "road.bif", "--against", "nothing", code=3)[1])
+        self.assertIn("the junction tree needs", run("marginals", "road.bif", "--memory-limit", 8, code=6)[1])
+        run("marginals", "road.bif", "-o", "road.txt", code=2)
+        run("marginals", "road.bif", "--each", wet, "--each", damp, "-o", "several.MAR", code=2)
+        # Exact, and how far loopy propagation is off: not at all where there is no cycle.
+        run("lbp", os.path.join(GOLDEN, "fig2.causal_fg"), "-o", "fig2.h5", "--name", "loopy")
+        self.assertLess(json.loads(run("marginals", "fig2.h5", "--against", "loopy", "--json")[0])["against"]["largest"], 1)
+        # A derivation graph that is too wide is refused before long.
+        self.assertIn("elimination is too wide", run("marginals", "g.h5", "--tries", 1, code=6)[1])
+
     def test_real_networks(self):
         data = os.path.join(SOURCE, "..", "shared", "data")
         if not os.path.isdir(os.path.join(data, "wcsp")):
@@ -543,6 +593,9 @@ R1: NOT path(b), path(nowhere)
                 out = json.loads(run("partition", network, "--evidence", os.path.join(data, "bn", "evid", f"{name}.{observed}.evid"), "--order", "min_weight", "--json")[0])
                 with open(os.path.join(data, "bn", "ref", f"{name}.{observed}.PR")) as text:
                     self.assertAlmostEqual(out["log10_z"], float(text.read().split()[-1]), delta=1e-9)
+                reference = os.path.join(data, "bn", "ref", f"{name}.{observed}.MAR")
+                out = json.loads(run("marginals", network, "--evidence", os.path.join(data, "bn", "evid", f"{name}.{observed}.evid"), "--against", reference, "--order", "min_weight", "--json")[0])
+                self.assertLess(out["against"]["largest"], 1e-9)
         for name in ("grid_50-14-5", "promedas_or_chain_42.fg", "segmentation_12_4_s.binary"):
             model = unpacked("uai", "models", name + ".uai.xz")
             with open(os.path.join(data, "uai", "ref", name + ".PR")) as text:

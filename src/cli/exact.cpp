@@ -40,16 +40,22 @@ void settle(ExactArguments& a, std::vector<std::string> const& more_evidence) {
 }
 
 elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names) {
+  constexpr double most_cells = std::numeric_limits<Index>::max();  // of a table
   auto options = a.options;
+  options.most_cells = most_cells;
   for (auto const& [name, heuristic] : heuristics)
     if (a.order == name) {
       options.heuristic = heuristic;
-      return elim::make_order(cardinality, scopes, options);
+      try {
+        return elim::make_order(cardinality, scopes, options);
+      } catch (CapacityError const& e) {
+        throw CapacityError(fmt::format("{}: {}. Another --order, more --tries or evidence may help", a.file, e.what()));
+      }
     }
   if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
   auto variables = elim::read_order(a.order, variable_names, static_cast<Index>(cardinality.size()));
   try {
-    return elim::measure_order(cardinality, scopes, std::move(variables));
+    return elim::measure_order(cardinality, scopes, std::move(variables), most_cells);
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}: {}", a.order, e.what()));
   }

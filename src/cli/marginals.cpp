@@ -52,6 +52,7 @@ struct Result {
   Index sets_at_once = 1;
   std::vector<std::vector<Index>> joint_scopes;
   std::vector<SetResult> sets;
+  std::string device;
   double order_seconds = 0, setup_seconds = 0, seconds = 0;
 };
 
@@ -173,6 +174,7 @@ template <class Value>
 Result solve(MarginalsArguments const& a, io::Model const& model, Problem const& problem) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Result result;
+  result.device = backend::describe(a.backend);
   auto const begin = Clock::now();
   auto scopes = elim::scopes_of(problem.network);
   scopes.insert(scopes.end(), problem.joint.begin(), problem.joint.end());
@@ -266,12 +268,12 @@ void print_text(MarginalsArguments const& a, io::Model const& model, Problem con
   }
   fmt::print("  order {}: width {}, {} cliques, {} of tables{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
              r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
-  fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, backend::describe(a.backend), a.precision);
+  fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, a.precision);
 }
 
-void print_json(MarginalsArguments const& a, io::Model const& model, Problem const& problem, Result const& r, std::vector<Index> const& query) {
+void print_json(MarginalsArguments const& a, io::Model const& model, Result const& r, std::vector<Index> const& query) {
   auto json = order_json(a, r.order, r.table_bytes);
-  json.update({{"device", backend::describe(a.backend)}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
+  json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
   for (auto const& set : r.sets) {
     nlohmann::json answer;
     if (!set.name.empty()) answer["evidence"] = set.name;
@@ -290,7 +292,6 @@ void print_json(MarginalsArguments const& a, io::Model const& model, Problem con
     if (a.each.empty()) json.update(answer);
     else json["sets"].push_back(answer);
   }
-  static_cast<void>(problem);
   fmt::print("{}\n", json.dump());
 }
 
@@ -328,7 +329,7 @@ int run_marginals(MarginalsArguments& a) {
   auto const result = a.precision == "float" ? solve<float>(a, model, problem) : solve<double>(a, model, problem);
   auto const is_impossible = [](SetResult const& set) { return std::isinf(set.log_z); };
   bool const none = std::all_of(result.sets.begin(), result.sets.end(), is_impossible);
-  if (a.json) print_json(a, model, problem, result, query);
+  if (a.json) print_json(a, model, result, query);
   else if (!none) print_text(a, model, problem, result, query);
   if (!none && !a.output.empty()) write(a, model, result);
   for (auto const& set : result.sets)

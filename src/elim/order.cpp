@@ -1,6 +1,7 @@
 #include <hornbill/elim/order.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <tuple>
@@ -23,8 +24,27 @@ double score(PrimalGraph const& graph, Index v, Heuristic heuristic) {
   }
 }
 
-/// Greedily, always the variable of the least score.
-std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heuristic, std::uint64_t seed) {
+/// What elimination in an order comes to that was given up: no table may have so many cells.
+struct TooLarge {
+  Index variable = -1;
+  int width = 0;
+  double cells = 0;
+};
+
+bool is_too_large(PrimalGraph const& graph, Index v, double most_cells, TooLarge& too_large) {
+  double const cells = graph.table_cells(v);
+  if (cells <= most_cells) return false;
+  too_large = {v, static_cast<int>(graph.neighbours(v).size()), cells};
+  return true;
+}
+
+[[noreturn]] void fail(TooLarge const& too_large, double most_cells, std::string const& which) {
+  throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", which, too_large.variable,
+                                  too_large.width, too_large.cells, most_cells));
+}
+
+/// Greedily, always the variable of the least score; none where a table would be larger than it may be.
+std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heuristic, std::uint64_t seed, double most_cells, TooLarge& too_large) {
   std::mt19937_64 random(seed);
   std::vector<std::tuple<double, std::uint64_t, Index>> key;
   for (Index v = 0; v < num_variables; ++v) key.emplace_back(score(graph, v, heuristic), random(), v);
@@ -35,6 +55,7 @@ std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heur
     left.erase(left.begin());
     order.push_back(v);
     if (heuristic == Heuristic::degree) continue;
+    if (heuristic != Heuristic::min_width && is_too_large(graph, v, most_cells, too_large)) return {};
     auto const around = graph.neighbours(v);
     std::set<Index> changed(around.begin(), around.end());
     graph.eliminate(v, heuristic != Heuristic::min_width);
@@ -49,9 +70,11 @@ std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heur
   return order;
 }
 
-Order measure(PrimalGraph graph, std::vector<Index> variables) {
+/// What an order costs; nothing where a table would be larger than it may be.
+std::optional<Order> measure(PrimalGraph graph, std::vector<Index> variables, double most_cells, TooLarge& too_large) {
   Order order;
   for (Index v : variables) {
+    if (is_too_large(graph, v, most_cells, too_large)) return std::nullopt;
     order.width = std::max(order.width, static_cast<int>(graph.neighbours(v).size()));
     double const cells = graph.cells(v);
     order.total_cells += cells;
@@ -71,15 +94,19 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
   PrimalGraph const graph(cardinality, scopes);
   std::mt19937_64 seeds(options.seed);
-  Order best;
+  std::optional<Order> best;
+  TooLarge too_large;
   for (int i = 0; i < options.tries; ++i) {
-    auto order = measure(graph, greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds()));
-    if (i == 0 || order.total_cells < best.total_cells) best = std::move(order);
+    auto variables = greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds(), options.most_cells, too_large);
+    if (variables.size() != cardinality.size()) continue;
+    auto order = measure(graph, std::move(variables), options.most_cells, too_large);
+    if (order && (!best || order->total_cells < best->total_cells)) best = std::move(order);
   }
-  return best;
+  if (!best) fail(too_large, options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("each of {} orders that were tried", options.tries));
+  return *best;
 }
 
-Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables) {
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double most_cells) {
   std::vector<bool> seen(cardinality.size());
   for (Index v : variables) {
     if (v < 0 || static_cast<std::size_t>(v) >= seen.size()) throw InputError(fmt::format("the elimination order has the variable {}; variables are 0 to {}", v, std::ssize(seen) - 1));
@@ -88,7 +115,10 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
   }
   if (variables.size() != seen.size())
     throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
-  return measure(PrimalGraph(cardinality, scopes), std::move(variables));
+  TooLarge too_large;
+  auto const order = measure(PrimalGraph(cardinality, scopes), std::move(variables), most_cells, too_large);
+  if (!order) fail(too_large, most_cells, "this order");
+  return *order;
 }
 
 }  // namespace hornbill::elim

@@ -24,8 +24,8 @@ PrimalGraph::PrimalGraph(std::span<Index const> cardinality, std::vector<std::sp
   }
 }
 
-double PrimalGraph::cells(Index v) const {
-  double cells = cardinality_[v];
+double PrimalGraph::table_cells(Index v) const {
+  double cells = 1;
   for (Index w : neighbours_[v]) cells *= cardinality_[w];
   return cells;
 }

@@ -15,7 +15,9 @@ class PrimalGraph {
 
   std::vector<Index> const& neighbours(Index v) const { return neighbours_[v]; }
   /// Of the table over a variable and its neighbours.
-  double cells(Index v) const;
+  double cells(Index v) const { return table_cells(v) * cardinality_[v]; }
+  /// Of the table over its neighbours.
+  double table_cells(Index v) const;
   /// Pairs of neighbours that are not neighbours themselves.
   double fill(Index v) const;
   /// Takes a variable out; its neighbours become each other's.

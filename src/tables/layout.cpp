@@ -11,8 +11,9 @@ namespace {
 
 constexpr Index most_block_rows = 1024;  // of a team
 constexpr Index least_rows_low = 1024, least_over_low = 256;  // states of a low digit, where there are as many
-constexpr Index coalesced = 8;           // neighbouring cells that are reduced, from which on lanes share a row
+constexpr Offset cells_of_lane = 8;      // neighbouring cells that a lane reduces alone: its cache lines serve all of them
 constexpr Offset enough_lanes = 1 << 16;
+constexpr Offset enough_blocks = 1024, most_rounds = 8;  // of a block whose rows are shared
 
 /// Variables in two digits: the fastest, of so many states or about the square root of all, and the others.
 struct Digits {
@@ -77,8 +78,7 @@ Index log_lanes_of(HostReductions const& host, HostReduction const& reduction, R
   auto const& scope = host.tables()[*std::max_element(reduction.inputs.begin(), reduction.inputs.end(), [&](Index s, Index t) { return cells(s) < cells(t); })].scope;
   Offset run = 1;
   for (std::size_t i = scope.size(); i-- > 0 && std::find(reduction.eliminated.begin(), reduction.eliminated.end(), scope[i]) != reduction.eliminated.end();) run *= host.cardinality()[scope[i]];
-  Offset lanes = run >= coalesced ? std::min<Offset>(run, 32) : 1;
-  lanes = std::max(lanes, std::min(enough_lanes / rows, over / 4));
+  Offset const lanes = std::max(std::min<Offset>(run / cells_of_lane, 32), std::min(enough_lanes / rows, over / cells_of_lane));
   return std::bit_width(static_cast<std::uint64_t>(std::clamp<Offset>(lanes, 1, std::min(team_size, task.over_low)))) - 1;
 }
 
@@ -88,7 +88,11 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
   ReductionTask task{.output = output.offset, .table = reduction.output, .first_input = static_cast<Index>(layout.inputs.size()), .num_inputs = static_cast<Index>(reduction.inputs.size()),
                      .rows_low = rows.num_low, .rows_high = rows.num_high, .over_low = over.num_low, .over_high = over.num_high};
   task.log_lanes = log_lanes_of(host, reduction, task, team_size);
-  task.block_rows = task.log_lanes == 0 ? most_block_rows : team_size >> task.log_lanes;
+  task.block_rows = most_block_rows;
+  if (task.log_lanes > 0) {
+    Index const groups = team_size >> task.log_lanes;
+    task.block_rows = groups * static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.rows_low / (groups * enough_blocks), 1, most_rounds));
+  }
   task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
   task.is_strided = over.num_high == 1;
   for (Index t : reduction.inputs) {

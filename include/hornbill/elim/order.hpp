@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct OrderOptions {
   Heuristic heuristic = Heuristic::min_fill;
   std::uint64_t seed = 1;  ///< of what decides between equals
   int tries = 1;           ///< orders to make, of which the one with the fewest cells is taken
+  double most_cells = std::numeric_limits<double>::infinity();  ///< of a table; an order that makes a larger one is given up
 };
 
 /// An elimination order, and what it costs.
@@ -38,11 +40,12 @@ struct Order {
 /// Makes an order.
 /// \param cardinality  states of each variable   \shape [V]
 /// \param scopes  of the tables: their variables are neighbours
-/// \throws InputError for a variable that there is not, or no tries
+/// \throws InputError for a variable that there is not, or no tries   \throws CapacityError where all orders are given up
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options = {});
 
-/// What elimination in a given order costs.   \throws InputError unless each variable is in it once
-Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables);
+/// What elimination in a given order costs.   \throws InputError unless each variable is in it once   \throws CapacityError as above
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables,
+                    double most_cells = std::numeric_limits<double>::infinity());
 
 /// Reads an order: variables by number or by name, blank-separated or one a line.   \throws InputError naming the line
 std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names, Index num_variables);

@@ -27,6 +27,8 @@ struct MinSum {
     if constexpr (std::is_same_v<T, Cost>) return Kokkos::min(a + b, infinite());  // both at most that, which is a quarter of the largest
     else return a + b;
   }
+  /// Of up to four values, whose sum is below the largest number; add() with zero() then makes infinite what is more.
+  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
   using BestState = Kokkos::MinFirstLoc<T, Offset>;  ///< reducer
@@ -41,6 +43,7 @@ struct MaxProduct {
   KOKKOS_FUNCTION static T zero() { return 0; }
   KOKKOS_FUNCTION static T one() { return 1; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
+  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
   using BestState = Kokkos::MaxFirstLoc<T, Offset>;
@@ -55,6 +58,7 @@ struct SumProduct {
   KOKKOS_FUNCTION static T zero() { return 0; }
   KOKKOS_FUNCTION static T one() { return 1; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
+  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 
@@ -67,6 +71,7 @@ struct LogSumExp {
   KOKKOS_FUNCTION static T zero() { return -Kokkos::Experimental::infinity_v<T>; }
   KOKKOS_FUNCTION static T one() { return 0; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a + b; }
+  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
   KOKKOS_FUNCTION static T add(T a, T b) {
     T const larger = Kokkos::max(a, b), smaller = Kokkos::min(a, b);
     return smaller == zero() ? larger : larger + Kokkos::log1p(Kokkos::exp(smaller - larger));

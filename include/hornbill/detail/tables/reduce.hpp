@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,11 +75,11 @@ template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
   using MemorySpace = typename ExecutionSpace::memory_space;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Team = typename Policy::member_type;
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
-  static constexpr int many_rows = on_host ? 256 : 4;  ///< of a lane at once: what is read for all of them is read once
+  // On a GPU so few registers that three teams share a multiprocessor: memory is waited for less.
+  using Policy = std::conditional_t<on_host, Kokkos::TeamPolicy<ExecutionSpace>, Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 3>>>;
+  using Team = typename Policy::member_type;
 
   Inputs<Semiring, MemorySpace> from;
   Kokkos::View<BlockPlace const*, MemorySpace> blocks;
@@ -87,11 +88,9 @@ struct Reduce {
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto const place = blocks(first_block + team.league_rank());
     auto const task = from.tasks(place.task);
-    Block const block{place.block / task.blocks_of_row, place.block % task.blocks_of_row * task.block_rows, Kokkos::min((place.block % task.blocks_of_row + 1) * task.block_rows, task.rows_low)};
-    Value largest;
-    if (task.log_lanes > 0) largest = shared_row(team, task, block);
-    else if (task.rows_low <= (on_host ? 16 : team_size)) largest = own_rows<1>(team, task, block);
-    else largest = own_rows<many_rows>(team, task, block);
+    Index const begin = place.block % task.blocks_of_row * task.block_rows;
+    Block const block{place.block / task.blocks_of_row, begin, Kokkos::min(begin + task.block_rows, task.rows_low)};
+    Value largest = reduce_block(team, task, block);
     if constexpr (Semiring::scales) {
       team.team_reduce(Kokkos::Max<Value>(largest));
       Kokkos::single(Kokkos::PerTeam(team), [&] {
@@ -109,49 +108,66 @@ struct Reduce {
   struct Share {
     Index first_row, num_rows, lane, lanes;
   };
+  /// Inputs that are few enough for their places to stay in registers; `many` stands for any more.
+  static constexpr int many = 0;
+  /// Rows of a lane at once: what is read for all of them is read once.
+  static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : 2; }
 
-  KOKKOS_FUNCTION Value shared_row(Team const& team, ReductionTask const& task, Block const& block) const {
-    Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), low = block.begin + (team.team_rank() >> task.log_lanes);
-    Value result[1] = {Semiring::zero()};
-    if (low < block.end) combine<1>(task, block.high, {low, 1, lane, lanes}, result);
-    auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
-    *partial = result[0];
-    for (Index half = lanes / 2; half > 0; half /= 2) {
-      team.team_barrier();
-      if (lane < half) *partial = Semiring::add(*partial, partial[half]);
+  /// The largest value that a lane wrote.
+  KOKKOS_FUNCTION Value reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
+    switch (task.num_inputs) {
+      case 1: return reduce_of<1>(team, task, block);
+      case 2: return reduce_of<2>(team, task, block);
+      case 3: return reduce_of<3>(team, task, block);
+      case 4: return reduce_of<4>(team, task, block);
+      default: return reduce_of<many>(team, task, block);
     }
-    if (lane > 0 || low >= block.end) return 0;
-    return write(task, block.high, low, *partial);
+  }
+  template <int Count>
+  KOKKOS_FUNCTION Value reduce_of(Team const& team, ReductionTask const& task, Block const& block) const {
+    if (task.log_lanes > 0) return shared_rows<Count>(team, task, block);
+    if (block.end - block.begin <= (on_host ? 16 : team_size)) return own_rows<Count, 1>(team, task, block);
+    return own_rows<Count, rows_at_once(Count)>(team, task, block);
   }
 
-  template <int Rows>
+  template <int Count>
+  KOKKOS_FUNCTION Value shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+    Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), groups = team_size >> task.log_lanes;
+    auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
+    Value largest = 0;
+    for (Index first = block.begin; first < block.end; first += groups) {
+      Index const low = first + (team.team_rank() >> task.log_lanes);
+      Value result[1] = {Semiring::zero()};
+      if (low < block.end) combine<Count, 1>(task, block.high, {low, 1, lane, lanes}, result);
+      *partial = result[0];
+      for (Index half = lanes / 2; half > 0; half /= 2) {
+        team.team_barrier();
+        if (lane < half) *partial = Semiring::add(*partial, partial[half]);
+      }
+      if (lane == 0 && low < block.end) {
+        from.values.cells(task.output + Offset{block.high} * task.rows_low + low) = *partial;
+        if constexpr (Semiring::scales) largest = Kokkos::max(largest, *partial);
+      }
+      team.team_barrier();  // the next rows' partial results overwrite these
+    }
+    return largest;
+  }
+
+  template <int Count, int Rows>
   KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Value largest = 0;
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
       Index const count = Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size);
       Value result[Rows];
-      combine<Rows>(task, block.high, {first, count, 0, 1}, result);
+      combine<Count, Rows>(task, block.high, {first, count, 0, 1}, result);
+      Value* const out = from.values.cells.data() + task.output + Offset{block.high} * task.rows_low + first;
       for (int r = 0; r < Rows; ++r)
-        if (r < count) largest = Kokkos::max(largest, write(task, block.high, first + r * team_size, result[r]));
+        if (r < count) out[r * team_size] = result[r];
+      if constexpr (Semiring::scales)
+        for (int r = 0; r < Rows; ++r)
+          if (r < count) largest = Kokkos::max(largest, result[r]);
     }
     return largest;
-  }
-
-  KOKKOS_FUNCTION Value write(ReductionTask const& task, Index high, Index low, Value value) const {
-    from.values.cells(task.output + Offset{high} * task.rows_low + low) = value;
-    if constexpr (Semiring::scales) return value;
-    else return 0;
-  }
-
-  template <int Rows>
-  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Value* result) const {
-    switch (task.num_inputs) {
-      case 1: return combine_few<1, Rows>(task, high, share, result);
-      case 2: return combine_few<2, Rows>(task, high, share, result);
-      case 3: return combine_few<3, Rows>(task, high, share, result);
-      case 4: return combine_few<4, Rows>(task, high, share, result);
-      default: return combine_many<Rows>(task, high, share, result);
-    }
   }
 
   /// On GPUs a lane's rows are always all of them, those behind the last being the last again: so they stay in registers.
@@ -162,49 +178,66 @@ struct Reduce {
   KOKKOS_FUNCTION static Index row(Share const& share, int r) { return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size; }
 
   template <int Count, int Rows>
-  KOKKOS_FUNCTION void combine_few(ReductionTask const& task, Index high, Share const& share, Value* result) const {
+  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Value* KOKKOS_RESTRICT result) const {
     int const rows = rows_of<Rows>(share);
-    ReductionInput input[Count];
-    Value scale[Count];
-    Index at[Count][Rows];
-    for (int k = 0; k < Count; ++k) {
-      input[k] = from.inputs(task.first_input + k);
-      scale[k] = from.scale_of(input[k]);
-      for (int r = 0; r < rows; ++r) at[k][r] = from.steps(input[k].row_low + row(share, r));
-      input[k].begin += from.steps(input[k].row_high + high);
-    }
     for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
-    for (Index eh = 0; eh < task.over_high; ++eh) {
-      Value const* begin[Count];
-      for (int k = 0; k < Count; ++k) begin[k] = from.values.cells.data() + input[k].begin + from.steps(input[k].over_high + eh);
-      for (Index el = share.lane; el < task.over_low; el += share.lanes) {
-        Value const* cells[Count];
-        for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.over_step(task, input[k], el);
-        for (int r = 0; r < rows; ++r) {
-          Value product = from.scaled(cells[0][at[0][r]], scale[0]);
-          for (int k = 1; k < Count; ++k) product = Semiring::multiply(product, from.scaled(cells[k][at[k][r]], scale[k]));
-          result[r] = Semiring::add(result[r], product);
-        }
+    if constexpr (Count == many) {
+      combine_many<Rows>(task, high, share, rows, result);
+    } else {
+      Index at[Count][Rows] = {}, over[Count];  // over: how far apart states of the low digit are, or where their steps begin
+      Value scale[Count];
+      for (int k = 0; k < Count; ++k) {
+        auto const& input = from.inputs(task.first_input + k);
+        scale[k] = from.scale_of(input);
+        over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
+        for (int r = 0; r < rows; ++r) at[k][r] = from.steps(input.row_low + row(share, r));
+      }
+      for (Index eh = 0; eh < task.over_high; ++eh) {
+        Value const* begin[Count];
+        for (int k = 0; k < Count; ++k) begin[k] = begin_of(from.inputs(task.first_input + k), high, eh);
+        if (task.is_strided)
+          for (Index el = share.lane; el < task.over_low; el += share.lanes) {
+            Value const* cells[Count];
+            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + Offset{el} * over[k];
+            add_product<Count, Rows>(cells, at, scale, rows, result);
+          }
+        else
+          for (Index el = share.lane; el < task.over_low; el += share.lanes) {
+            Value const* cells[Count];
+            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.steps(over[k] + el);
+            add_product<Count, Rows>(cells, at, scale, rows, result);
+          }
       }
     }
   }
 
+  template <int Count, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], Index const (&at)[Count][Rows], Value const (&scale)[Count], int rows, Value* KOKKOS_RESTRICT result) const {
+    for (int r = 0; r < rows; ++r) {
+      Value product = from.scaled(cells[0][at[0][r]], scale[0]);
+      for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, from.scaled(cells[k][at[k][r]], scale[k]));
+      result[r] = Semiring::add(result[r], product);
+    }
+  }
+
   template <int Rows>
-  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Value* result) const {
-    int const rows = rows_of<Rows>(share);
-    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, int rows, Value* KOKKOS_RESTRICT result) const {
     for (Index eh = 0; eh < task.over_high; ++eh)
       for (Index el = share.lane; el < task.over_low; el += share.lanes) {
         Value product[Rows];
         for (int r = 0; r < rows; ++r) product[r] = Semiring::one();
         for (Index k = 0; k < task.num_inputs; ++k) {
-          auto const input = from.inputs(task.first_input + k);
+          auto const& input = from.inputs(task.first_input + k);
           Value const scale = from.scale_of(input);
-          Value const* const cells = from.values.cells.data() + input.begin + from.steps(input.row_high + high) + from.steps(input.over_high + eh) + from.over_step(task, input, el);
+          Value const* const cells = begin_of(input, high, eh) + from.over_step(task, input, el);
           for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.steps(input.row_low + row(share, r))], scale));
         }
         for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
       }
+  }
+
+  KOKKOS_FUNCTION Value const* begin_of(ReductionInput const& input, Index row_high, Index over_high) const {
+    return from.values.cells.data() + input.begin + from.steps(input.row_high + row_high) + from.steps(input.over_high + over_high);
   }
 };
 
