@@ -509,6 +509,20 @@ R1: NOT path(b), path(nowhere)
         run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
         self.assertIn("every assignment costs the upper bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
         self.assertIn("salldiff", run("map", self.write("global.wcsp", "g 2 2 1 9\n2 2\n2 0 1 -1 salldiff var 1\n"), code=3)[1])
+        # Bounds by mini-buckets: a clique of five, of which three may not have one colour; exact with parts of all variables.
+        pairs = [(v, w) for v in range(5) for w in range(v)]
+        self.write("clique.wcsp", "clique 5 2 %d 1000\n2 2 2 2 2\n" % len(pairs) + "".join(f"2 {v} {w} 0 2\n0 0 {1 + v * w}\n1 1 {2 + v}\n" for v, w in pairs))
+        exact = json.loads(run("map", "clique.wcsp", "--json")[0])["minimum"]
+        for options in (("--mini-buckets", 2), ("--mini-buckets", 2, "--match-moments"), ("--mini-buckets", 3)):
+            out = json.loads(run("map", "clique.wcsp", *options, "--json")[0])
+            self.assertLess(out["lower_bound"], exact)
+            self.assertGreaterEqual(out["upper_bound"], exact)
+        self.assertIn(f"clique.wcsp: {exact}, exactly\n", run("map", "clique.wcsp", "--mini-buckets", 5)[0])
+        self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 0, "--json")[0])["lower_bound"], exact)
+        self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 1000, "--json")[0])["stop"], "gap")
+        run("map", "clique.wcsp", "--match-moments", code=2)
+        run("map", "clique.wcsp", "--mini-buckets", 0, code=2)
+        self.assertIn("costs may add up to", run("map", self.write("much.wcsp", "much 1 2 2 9223372036854775807\n2\n1 0 0 1\n0 500000000000000000\n1 0 0 1\n0 500000000000000000\n"), code=3)[1])
         # Rain, and what it makes wet: the last row adds to 0.8.
         self.write("rain.bif", "network n { }\nvariable rain { type discrete [ 2 ] { no, yes }; }\nvariable grass { type discrete [ 3 ] { dry, damp, wet }; }\n"
                    "probability ( rain ) { table 0.75, 0.25; }\nprobability ( grass | rain ) { (no) 0.5, 0.25, 0.25; (yes) 0.0, 0.2, 0.6; }\n")
@@ -517,6 +531,9 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("rain.bif:line 5: the row (yes) of grass adds to 0.8", warning)
         out = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--evidence", self.write("soft.txt", "rain 0.4 0.5\n"), "--json")[0])
         self.assertEqual(out["assignment"], [1, 2])
+        bounded = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--evidence", "soft.txt", "--mini-buckets", 1, "--json")[0])
+        self.assertGreaterEqual(bounded["log10_upper_bound"], out["log10_value"])
+        self.assertEqual(len(bounded["assignment"]), 2)
         self.assertIn("nothing is possible under this evidence", run("partition", "rain.bif", "--evidence", self.write("dry.txt", "grass dry\nrain yes\n"), code=5)[1])
         run("convert", "rain.bif", "rain.h5")
         run("convert", "rain.h5", "rain.uai")

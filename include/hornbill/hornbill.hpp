@@ -19,6 +19,7 @@
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/config.hpp>
 #include <hornbill/elim/elimination.hpp>
+#include <hornbill/elim/mini_buckets.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/bayesian_network.hpp>
 #include <hornbill/graph/generate.hpp>

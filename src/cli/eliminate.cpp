@@ -11,7 +11,7 @@
 #include <hornbill/io/cost_network_file.hpp>
 
 #include "commands.hpp"
-#include "exact.hpp"
+#include "map.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -68,11 +68,6 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
              human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
 }
 
-/// In the form of the UAI competitions.
-void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment) {
-  if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
-}
-
 int minimise_cost(ExactArguments const& a) {
   if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
   auto const network = io::read_wcsp(a.file);
@@ -86,27 +81,11 @@ int minimise_cost(ExactArguments const& a) {
   return success;
 }
 
-/// A model's tables under evidence.
-struct ObservedTables {
-  tables::TableNetwork<double> network;
-  HostEvidence evidence;
-  Index num_variables = 0;  ///< of the model; the network's others are of wide factors
-};
-
-ObservedTables read_tables(ExactArguments const& a) {
-  auto const model = read_model(a.file);
-  auto const evidence = last_of_each_variable(read_evidence(a.file, model, a.evidence));
-  return {tables::condition(tables::to_tables(model.graph), evidence), evidence, model.graph.num_variables};
-}
-
 int maximise_probability(ExactArguments const& a) {
   auto const observed = read_tables(a);
   auto const solved = solve<tables::MaxProduct<double>>(a, observed.network);
   if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
-  auto assignment = solved.result.assignment;
-  assignment.resize(static_cast<std::size_t>(observed.num_variables));
-  for (auto const& o : observed.evidence)
-    if (o.is_hard()) assignment[o.variable] = o.value;
+  auto const assignment = complete(observed, solved.result.assignment);
   double const log10_value = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
   write_assignment(a, assignment);
   print(a, solved, {{"log10_value", log10_value}, {"assignment", assignment}}, fmt::format("{}: largest value 10^{:.12g}", a.file, log10_value));
@@ -124,14 +103,38 @@ int partition(ExactArguments const& a) {
 
 }  // namespace
 
+ObservedTables read_tables(ExactArguments const& a) {
+  auto const model = read_model(a.file);
+  auto const evidence = last_of_each_variable(read_evidence(a.file, model, a.evidence));
+  return {tables::condition(tables::to_tables(model.graph), evidence), evidence, model.graph.num_variables};
+}
+
+std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment) {
+  assignment.resize(static_cast<std::size_t>(observed.num_variables));
+  for (auto const& o : observed.evidence)
+    if (o.is_hard()) assignment[o.variable] = o.value;
+  return assignment;
+}
+
+void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment) {
+  if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
+}
+
 void add_map(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("map", "The best assignment, exactly: of least cost, or most probable");
-  auto const a = std::make_shared<ExactArguments>();
+  auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
+  auto const a = std::make_shared<MapArguments>();
   add_exact_options(*command, *a, "Costs to minimise: .wcsp; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
-  command->footer("Example:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE");
-  command->callback([a, &exit_code] {
+  auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment")->check(at_least(1));
+  auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
+  command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger")->check(at_least(0))->needs(gap);
+  auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: tighter bounds, for about twice the work");
+  command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
+  command->callback([a, z, gap, match, &exit_code] {
     settle(*a);
-    exit_code = a->file.ends_with(".wcsp") ? minimise_cost(*a) : maximise_probability(*a);
+    bool const is_cost = a->file.ends_with(".wcsp"), in_parts = z->count() + gap->count() > 0;
+    if (match->count() > 0 && !in_parts) throw UsageError("--match-moments is for --mini-buckets or --bound-gap");
+    if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
+    else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);
   });
 }
 

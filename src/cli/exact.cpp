@@ -39,8 +39,7 @@ void settle(ExactArguments& a, std::vector<std::string> const& more_evidence) {
   if (!a.output.empty()) io::require_writable(a.output);
 }
 
-elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names) {
-  constexpr double most_cells = std::numeric_limits<Index>::max();  // of a table
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names, double most_cells) {
   auto options = a.options;
   options.most_cells = most_cells;
   for (auto const& [name, heuristic] : heuristics)
@@ -49,7 +48,7 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
       try {
         return elim::make_order(cardinality, scopes, options);
       } catch (CapacityError const& e) {
-        throw CapacityError(fmt::format("{}: {}. Another --order, more --tries or evidence may help", a.file, e.what()));
+        throw CapacityError(fmt::format("{}: {}. Another --order, more --tries or evidence may help; map bounds the best with --mini-buckets", a.file, e.what()));
       }
     }
   if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));

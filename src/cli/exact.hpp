@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,9 @@ void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& 
 /// Fills in what was left to defaults, and checks that no file is written that is read.   \throws UsageError, InputError
 void settle(ExactArguments& a, std::vector<std::string> const& more_evidence = {});
 
-/// The order that --order names, or gives as a file.   \throws InputError
-elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names);
+/// The order that --order names, or gives as a file.   \param most_cells  of a table that it makes   \throws InputError, CapacityError
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names,
+                       double most_cells = std::numeric_limits<Index>::max());
 
 /// Bytes that may be used: what the device has left, or less where --memory-limit says so.   \units bytes
 std::size_t usable_bytes(ExactArguments const& a);

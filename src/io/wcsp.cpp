@@ -57,6 +57,7 @@ class WcspReader {
       for (std::int64_t i = 0; i < listed; ++i) read_tuple(table, states);
     }
     if (arity < 0) shared_.push_back({states, table.values});
+    require_sum(table.values);
     network_.tables.push_back(std::move(table));
   }
 
@@ -79,10 +80,21 @@ class WcspReader {
     return cost >= network_.upper_bound ? tables::infinite_cost : cost;
   }
 
+  /// Costs that may be added up must stay far from what stands for infinity.
+  void require_sum(std::vector<Cost> const& costs) {
+    double most = 0;
+    for (Cost cost : costs)
+      if (cost < tables::infinite_cost) most = std::max(most, static_cast<double>(cost));
+    most_in_all_ += most;
+    if (most_in_all_ > static_cast<double>(tables::infinite_cost / 4))
+      in_.fail(fmt::format("costs may add up to {:.3g}; sums of up to {:.3g} are possible: a lower upper bound makes what costs more forbidden", most_in_all_, static_cast<double>(tables::infinite_cost / 4)));
+  }
+
   static constexpr std::int64_t most_variables = 64;
 
   TokenReader in_;
   tables::CostNetwork network_;
+  double most_in_all_ = 0;  // of finite costs
   std::vector<std::pair<std::vector<Index>, std::vector<Cost>>> shared_;
 };
 

@@ -86,7 +86,7 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
   auto const& output = host.tables()[reduction.output];
   Digits const rows(host, output.scope, least_rows_low), over(host, reduction.eliminated, least_over_low);
   ReductionTask task{.output = output.offset, .table = reduction.output, .first_input = static_cast<Index>(layout.inputs.size()), .num_inputs = static_cast<Index>(reduction.inputs.size()),
-                     .rows_low = rows.num_low, .rows_high = rows.num_high, .over_low = over.num_low, .over_high = over.num_high};
+                     .rows_low = rows.num_low, .rows_high = rows.num_high, .over_low = over.num_low, .over_high = over.num_high, .shifts = reduction.shifts};
   task.log_lanes = log_lanes_of(host, reduction, task, team_size);
   task.block_rows = most_block_rows;
   if (task.log_lanes > 0) {

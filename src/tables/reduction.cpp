@@ -71,6 +71,17 @@ Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index
   return output;
 }
 
+std::vector<Index> HostReductions::add_shifts(std::vector<Index> const& inputs) {
+  std::vector<Index> shifts;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto const& scope = tables_[inputs.front()].scope;
+    if (tables_[inputs[i]].scope != scope) throw ShapeError("variables of a table that is shifted", scope.size(), tables_[inputs[i]].scope.size());
+    shifts.push_back(add_reduction(inputs, scope, {}));
+    reductions_.back().shifts = static_cast<Index>(i);
+  }
+  return shifts;
+}
+
 Offset HostReductions::stride(Index table, Index variable) const {
   Offset stride = 1;
   auto const& scope = tables_[table].scope;

@@ -19,7 +19,9 @@ struct HostPlan {
   Order order;
   tables::HostReductions reductions{{}};
   std::vector<std::vector<Index>> given;     ///< variables of each given table, in the order of elimination
+  std::vector<tables::HostDecodeStep> decode;  ///< in the order of elimination
   Index result = 0;                          ///< the table without variables that is left
+  bool is_exact = true;                      ///< else that of mini-buckets: the result is a bound
 };
 
 /// Plans elimination. In a bucket of many tables, small ones are multiplied before the large ones are read.
@@ -68,6 +70,7 @@ void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network
           State<Value, typename ExecutionSpace::memory_space> const& state);
 
 /// Eliminates all variables, and finds a best assignment where the semiring selects.   \async yes
+/// \throws Error for a plan of mini-buckets and a semiring that does not select
 template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state);
 

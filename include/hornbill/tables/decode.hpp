@@ -1,6 +1,8 @@
 /// \file
-/// Best states of what reductions eliminated, once they have run.
+/// Best states of what was eliminated.
 #pragma once
+
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -8,25 +10,59 @@
 
 namespace hornbill::tables {
 
-/// Variables of each reduction's rows and of what it eliminates.
-template <class MemorySpace>
-struct DecodePlan {
-  Kokkos::View<Offset const*, MemorySpace> kept_offsets, eliminated_offsets;  ///< [reductions + 1]
-  Kokkos::View<Index const*, MemorySpace> kept, strides;                      ///< variables of the output, and how far apart their states are in it
-  Kokkos::View<Index const*, MemorySpace> eliminated, states;                 ///< the slowest first
+/// Variables whose best joint state is that for which the product of some tables is best.
+struct HostDecodeStep {
+  std::vector<Index> inputs;      ///< tables; their other variables are told by later steps
+  std::vector<Index> eliminated;  ///< the slowest first
 };
 
-/// Copies the plan to where it will run; waits for `exec`.
-template <class ExecutionSpace>
-DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host);
+/// The steps that tell what reductions eliminated, of those that some table is made by.   \param result  e.g. a table without variables
+std::vector<HostDecodeStep> decode_steps(HostReductions const& reductions, Index result);
 
-/// A best assignment of all variables that the scheduled reductions eliminate, each once: level by level backwards, what makes a reduction's
-/// output what it is in the row that is known by then. Of several best states the first; where nothing is possible, any.   \async yes
-/// \param[out] assignment  \shape [V]
+namespace detail {
+
+struct DecodeStep {
+  Offset first_input = 0, last_input = 0;
+  Offset first_variable = 0, last_variable = 0;
+  Offset states = 1;  ///< joint ones
+};
+struct DecodeInput {
+  Offset begin = 0;         ///< of its table
+  Index table = 0;
+  Offset first_term = 0, last_term = 0;  ///< variables that are known
+  Offset first_stride = 0;  ///< of those that are looked for
+};
+struct DecodeTerm {
+  Offset stride = 0;
+  Index variable = 0;
+};
+struct DecodeVariable {
+  Index variable = 0, states = 0;
+};
+
+}  // namespace detail
+
+/// Steps on a device; those that need no other first.
+template <class MemorySpace>
+struct DecodePlan {
+  Kokkos::View<detail::DecodeStep const*, MemorySpace> steps;
+  Kokkos::View<detail::DecodeInput const*, MemorySpace> inputs;
+  Kokkos::View<detail::DecodeTerm const*, MemorySpace> terms;
+  Kokkos::View<detail::DecodeVariable const*, MemorySpace> variables;
+  Kokkos::View<Offset const*, MemorySpace> strides;
+  Kokkos::View<Offset*, MemorySpace> known;  ///< [inputs], scratch: where the known variables put an input; so a plan decodes one state at a time
+  std::vector<Offset> first_step;            ///< [levels + 1]
+};
+
+/// Copies steps to where they will run; waits for `exec`.   \param steps  in an order of elimination
+template <class ExecutionSpace>
+DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host, std::vector<HostDecodeStep> const& steps);
+
+/// A best assignment: of several best states the first; where nothing is possible, any.   \async yes
+/// \param[out] assignment  of the variables of all steps   \shape [V]
 template <class Semiring, class ExecutionSpace>
-void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan, Reductions<typename ExecutionSpace::memory_space> const& reductions,
-            Schedule<typename ExecutionSpace::memory_space> const& schedule, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
-            Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
+void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
+            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
 
 }  // namespace hornbill::tables
 

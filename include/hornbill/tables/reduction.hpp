@@ -25,6 +25,7 @@ struct HostReduction {
   std::vector<Index> inputs;      ///< tables; of each, all variables are the output's or eliminated
   std::vector<Index> eliminated;  ///< slowest first; with the output's, all of the inputs'
   Index output = 0;               ///< a table of no other reduction
+  Index shifts = -1;              ///< not -1: in place of the above, out(x) is what makes this one of the inputs their mean
 };
 
 /// Tables and the reductions among them, on the host.
@@ -38,6 +39,9 @@ class HostReductions {
   /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
   /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
   Index add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
+  /// Of each of several tables of one scope, what makes it their mean (of costs; of probabilities the geometric mean); together these tables
+  /// change nothing. Of semirings that select.   \throws ShapeError for other scopes
+  std::vector<Index> add_shifts(std::vector<Index> const& inputs);
 
   std::vector<Index> const& cardinality() const { return cardinality_; }
   std::vector<TablePlace> const& tables() const { return tables_; }
@@ -84,6 +88,7 @@ struct ReductionTask {
   Index block_rows = 1;               ///< of the low digit, which a team works on
   Index blocks_of_row = 1;            ///< that the low digit takes
   Index log_lanes = 0;                ///< 2^this lanes share a row
+  Index shifts = -1;                  ///< as HostReduction::shifts
   Index is_strided = 0;               ///< in each input, states of what is eliminated are equally far apart
 };
 struct ReductionInput {

@@ -32,6 +32,27 @@ struct MinSum {
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
   using BestState = Kokkos::MinFirstLoc<T, Offset>;  ///< reducer
+
+  /// Whether nothing is possible. A cost that was shifted may be somewhat below infinite.
+  KOKKOS_FUNCTION static bool is_zero(T a) {
+    if constexpr (std::is_same_v<T, Cost>) return a >= infinite() / 2;
+    else return a == infinite();
+  }
+  /// What makes each of several values their mean; all of these together change nothing.   \param value  by number, below count
+  template <class ValueOf>
+  KOKKOS_FUNCTION static T shift_to_mean(ValueOf const& value, Index count, Index which) {
+    T sum = 0;
+    for (Index k = 0; k < count; ++k) {
+      if (is_zero(value(k))) return infinite();
+      sum += value(k);
+    }
+    if constexpr (std::is_same_v<T, Cost>) {  // the first have what a division leaves over
+      T const mean = sum / count, left = sum % count;
+      return mean + (which < Kokkos::abs(left) ? (left < 0 ? -1 : 1) : 0) - value(which);
+    } else {
+      return sum / count - value(which);
+    }
+  }
 };
 
 /// Largest product: of probabilities.
@@ -47,6 +68,18 @@ struct MaxProduct {
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
   using BestState = Kokkos::MaxFirstLoc<T, Offset>;
+
+  KOKKOS_FUNCTION static bool is_zero(T a) { return a == 0; }
+  /// What makes each of several values their geometric mean.
+  template <class ValueOf>
+  KOKKOS_FUNCTION static T shift_to_mean(ValueOf const& value, Index count, Index which) {
+    T sum = 0;
+    for (Index k = 0; k < count; ++k) {
+      if (is_zero(value(k))) return 0;
+      sum += Kokkos::log(value(k));
+    }
+    return Kokkos::exp(sum / static_cast<T>(count) - Kokkos::log(value(which)));
+  }
 };
 
 /// Sum of products: of probabilities.

@@ -16,7 +16,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   plan.host = std::move(host);
   plan.reductions = tables::make_reductions(exec, plan.host.reductions);
   plan.schedule = tables::make_schedule(exec, plan.host.reductions, plan.reductions);
-  plan.decode = tables::make_decode_plan(exec, plan.host.reductions);
+  plan.decode = tables::make_decode_plan(exec, plan.host.reductions, plan.host.decode);
   return plan;
 }
 
@@ -35,8 +35,9 @@ void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network
 
 template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
+  if (!Semiring::selects && !plan.host.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
   tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
-  if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, plan.reductions, plan.schedule, state.values, state.assignment);
+  if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, state.values, state.assignment);
 }
 
 template <class Semiring, class ExecutionSpace>
@@ -47,7 +48,10 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
   auto const place = host.reductions.tables()[host.result].offset;
   result.value = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place, place + 1))).front();
   if constexpr (Semiring::scales) result.exponent = tables::exponents_of(host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[host.result];
-  if constexpr (Semiring::selects) result.assignment = hornbill::detail::to_vector(exec, state.assignment);
+  if constexpr (Semiring::selects) {
+    if (Semiring::is_zero(result.value)) result.value = Semiring::zero();
+    result.assignment = hornbill::detail::to_vector(exec, state.assignment);
+  }
   return result;
 }
 

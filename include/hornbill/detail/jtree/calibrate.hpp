@@ -84,7 +84,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   auto const& reductions = plan.host.reductions;
   plan.reductions = tables::make_reductions(exec, reductions);
   plan.schedule = tables::make_schedule(exec, reductions, plan.reductions);
-  plan.decode = tables::make_decode_plan(exec, reductions);
+  plan.decode = tables::make_decode_plan(exec, reductions, tables::decode_steps(reductions, plan.host.total));
   plan.users.resize(reductions.tables().size());
   for (std::size_t r = 0; r < reductions.reductions().size(); ++r)
     for (Index t : reductions.reductions()[r].inputs) plan.users[t].push_back(static_cast<Index>(r));
@@ -190,9 +190,8 @@ template <class Semiring, class ExecutionSpace>
 std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
   if (plan.host.num_sets != 1) throw ShapeError("evidence sets of a best assignment", 1, static_cast<std::size_t>(plan.host.num_sets));
   detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, {plan.host.total}));
-  auto const all = detail::stale_makers(plan.host, std::vector<bool>(state.is_current.size()), {plan.host.total});  // each eliminates its variables once
   auto const assignment = hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::jtree::assignment", plan.host.marginals.size());
-  tables::decode<Semiring>(exec, plan.decode, plan.reductions, tables::make_schedule(exec, plan.host.reductions, plan.reductions, all), state.values, assignment);
+  tables::decode<Semiring>(exec, plan.decode, state.values, assignment);
   return hornbill::detail::to_vector(exec, assignment);
 }
 

@@ -1,45 +1,64 @@
 // Best states on a device.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <hornbill/tables/decode.hpp>
 
 namespace hornbill::tables::detail {
 
-/// One level: a team a reduction.
+/// One level: a team a step.
 template <class Semiring, class ExecutionSpace>
 struct Decode {
   using Value = typename Semiring::Value;
   using MemorySpace = typename ExecutionSpace::memory_space;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Team = typename Policy::member_type;
   using BestState = typename Semiring::BestState;
   using Best = typename BestState::value_type;
-  static constexpr int team_size = runs_on_host<ExecutionSpace> ? 1 : 64;
+  static constexpr int team_size = runs_on_host<ExecutionSpace> ? 1 : 128;
 
-  Inputs<Semiring, MemorySpace> from;
   DecodePlan<MemorySpace> plan;
-  Kokkos::View<Index const*, MemorySpace> reductions;
+  TableValues<Value, MemorySpace> values;
   Offset first = 0;  ///< of the level
   Kokkos::View<Index*, MemorySpace> assignment;
 
-  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
-    Index const r = reductions(first + team.league_rank());
-    auto const task = from.tasks(r);
-    Offset row = 0;
-    for (Offset i = plan.kept_offsets(r); i < plan.kept_offsets(r + 1); ++i) row += Offset{plan.strides(i)} * assignment(plan.kept(i));
-    Index const high = static_cast<Index>(row / task.rows_low), low = static_cast<Index>(row % task.rows_low);
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    auto const step = plan.steps(first + team.league_rank());
+    for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size) plan.known(k) = known_place(plan.inputs(k));
+    team.team_barrier();
     Best best;
     auto const look = [&](Offset state, Best& most) {
-      Value const value = from.product(task, high, low, static_cast<Index>(state / task.over_low), static_cast<Index>(state % task.over_low));
+      Value const value = value_of(step, state);
       if (Semiring::is_better(value, most.val) || (value == most.val && state < most.loc)) most = {value, state};
     };
-    Offset const over = Offset{task.over_high} * task.over_low;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, over), look, BestState(best));
+    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, step.states), look, BestState(best));
     Kokkos::single(Kokkos::PerTeam(team), [&] {
-      Offset state = best.loc < over ? best.loc : 0;  // else nothing is possible
-      for (Offset i = plan.eliminated_offsets(r + 1); i-- > plan.eliminated_offsets(r); state /= plan.states(i)) assignment(plan.eliminated(i)) = static_cast<Index>(state % plan.states(i));
+      Offset state = best.loc < step.states ? best.loc : 0;  // else nothing is possible
+      for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states) assignment(plan.variables(i).variable) = static_cast<Index>(state % plan.variables(i).states);
     });
+  }
+
+ private:
+  KOKKOS_FUNCTION Offset known_place(DecodeInput const& input) const {
+    Offset cell = input.begin;
+    for (Offset i = input.first_term; i < input.last_term; ++i) cell += plan.terms(i).stride * assignment(plan.terms(i).variable);
+    return cell;
+  }
+
+  KOKKOS_FUNCTION Value value_of(DecodeStep const& step, Offset joint_state) const {
+    Value product = Semiring::one();
+    for (Offset k = step.first_input; k < step.last_input; ++k) {
+      auto const& input = plan.inputs(k);
+      Offset cell = plan.known(k), state = joint_state;
+      for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states)
+        cell += state % plan.variables(i).states * plan.strides(input.first_stride + i - step.first_variable);
+      Value value = values.cells(cell);
+      if constexpr (Semiring::scales) value *= static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
+      product = Semiring::multiply(product, value);
+    }
+    return product;
   }
 };
 
@@ -48,36 +67,62 @@ struct Decode {
 namespace hornbill::tables {
 
 template <class ExecutionSpace>
-DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host) {
+DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host, std::vector<HostDecodeStep> const& steps) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  std::vector<Offset> kept_offsets{0}, eliminated_offsets{0};
-  std::vector<Index> kept, strides, eliminated, states;
-  for (auto const& reduction : host.reductions()) {
-    for (Index v : host.tables()[reduction.output].scope) {
-      kept.push_back(v);
-      strides.push_back(static_cast<Index>(host.stride(reduction.output, v)));
-    }
-    for (Index v : reduction.eliminated) {
-      eliminated.push_back(v);
-      states.push_back(host.cardinality()[v]);
-    }
-    kept_offsets.push_back(std::ssize(kept));
-    eliminated_offsets.push_back(std::ssize(eliminated));
+  // A step comes after those that tell its inputs' other variables, which are behind it in the list.
+  std::vector<std::size_t> level_of_variable(host.cardinality().size()), level(steps.size());
+  std::vector<std::vector<std::size_t>> of_level;
+  for (std::size_t s = steps.size(); s-- > 0;) {
+    for (Index t : steps[s].inputs)
+      for (Index v : host.tables()[t].scope) level[s] = std::max(level[s], level_of_variable[v]);
+    for (Index v : steps[s].eliminated) level_of_variable[v] = level[s] + 1;
+    of_level.resize(std::max(of_level.size(), level[s] + 1));
+    of_level[level[s]].push_back(s);
   }
+  DecodePlan<MemorySpace> plan;
+  std::vector<detail::DecodeStep> flat;
+  std::vector<detail::DecodeInput> inputs;
+  std::vector<detail::DecodeTerm> terms;
+  std::vector<detail::DecodeVariable> variables;
+  std::vector<Offset> strides;
+  for (auto const& list : of_level) {
+    plan.first_step.push_back(std::ssize(flat));
+    for (std::size_t s : list) {
+      auto const& eliminated = steps[s].eliminated;
+      detail::DecodeStep step{.first_input = std::ssize(inputs), .last_input = 0, .first_variable = std::ssize(variables), .last_variable = 0, .states = static_cast<Offset>(host.states_of(eliminated))};
+      for (Index v : eliminated) variables.push_back({v, host.cardinality()[v]});
+      for (Index t : steps[s].inputs) {
+        detail::DecodeInput input{.begin = host.tables()[t].offset, .table = t, .first_term = std::ssize(terms), .last_term = 0, .first_stride = std::ssize(strides)};
+        for (Index v : host.tables()[t].scope)
+          if (std::find(eliminated.begin(), eliminated.end(), v) == eliminated.end()) terms.push_back({host.stride(t, v), v});
+        for (Index v : eliminated) strides.push_back(host.stride(t, v));
+        input.last_term = std::ssize(terms);
+        inputs.push_back(input);
+      }
+      step.last_input = std::ssize(inputs);
+      step.last_variable = std::ssize(variables);
+      flat.push_back(step);
+    }
+  }
+  plan.first_step.push_back(std::ssize(flat));
   auto const copy = [&]<class T>(std::vector<T> const& list) { return detail::to_view<T, MemorySpace>(exec, "hornbill::tables::decode_plan", list); };
-  return {copy(kept_offsets), copy(eliminated_offsets), copy(kept), copy(strides), copy(eliminated), copy(states)};
+  plan.steps = copy(flat);
+  plan.inputs = copy(inputs);
+  plan.terms = copy(terms);
+  plan.variables = copy(variables);
+  plan.strides = copy(strides);
+  plan.known = hornbill::detail::allocate<Kokkos::View<Offset*, MemorySpace>>(exec, "hornbill::tables::known", inputs.size());
+  return plan;
 }
 
 template <class Semiring, class ExecutionSpace>
-void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan, Reductions<typename ExecutionSpace::memory_space> const& reductions,
-            Schedule<typename ExecutionSpace::memory_space> const& schedule, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
-            Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
+void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
+            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
   using Kernel = detail::Decode<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::decode");
-  for (std::size_t level = schedule.first_reduction.size() - 1; level-- > 0;) {
-    Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, plan, schedule.reductions, schedule.first_reduction[level], assignment};
-    Kokkos::parallel_for("hornbill::tables::decode", typename Kernel::Policy(exec, static_cast<int>(schedule.first_reduction[level + 1] - schedule.first_reduction[level]), Kernel::team_size), kernel);
-  }
+  for (std::size_t level = 0; level + 1 < plan.first_step.size(); ++level)
+    Kokkos::parallel_for("hornbill::tables::decode", typename Kernel::Policy(exec, static_cast<int>(plan.first_step[level + 1] - plan.first_step[level]), Kernel::team_size),
+                         Kernel{plan, values, plan.first_step[level], assignment});
 }
 
 }  // namespace hornbill::tables

@@ -58,16 +58,6 @@ struct Inputs {
   KOKKOS_FUNCTION Offset over_step(ReductionTask const& task, ReductionInput const& input, Index low) const {
     return task.is_strided ? Offset{low} * input.stride : Offset{steps(input.over_low + low)};
   }
-  /// The product of all inputs in one row and one state of what is eliminated.
-  KOKKOS_FUNCTION Value product(ReductionTask const& task, Index high, Index low, Index over_high, Index over_low) const {
-    Value result = Semiring::one();
-    for (Index k = 0; k < task.num_inputs; ++k) {
-      auto const& input = inputs(task.first_input + k);
-      Offset const cell = input.begin + steps(input.row_high + high) + steps(input.row_low + low) + steps(input.over_high + over_high) + over_step(task, input, over_low);
-      result = Semiring::multiply(result, scaled(values.cells(cell), scale_of(input)));
-    }
-    return result;
-  }
 };
 
 /// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its own, several at once.
@@ -111,10 +101,12 @@ struct Reduce {
   /// Inputs that are few enough for their places to stay in registers; `many` stands for any more.
   static constexpr int many = 0;
   /// Rows of a lane at once: what is read for all of them is read once.
-  static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : 2; }
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : 2; }
 
   /// The largest value that a lane wrote.
   KOKKOS_FUNCTION Value reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
+    if constexpr (Semiring::selects)
+      if (task.shifts >= 0) return shift_rows(team, task, block);
     switch (task.num_inputs) {
       case 1: return reduce_of<1>(team, task, block);
       case 2: return reduce_of<2>(team, task, block);
@@ -128,6 +120,20 @@ struct Reduce {
     if (task.log_lanes > 0) return shared_rows<Count>(team, task, block);
     if (block.end - block.begin <= (on_host ? 16 : team_size)) return own_rows<Count, 1>(team, task, block);
     return own_rows<Count, rows_at_once(Count)>(team, task, block);
+  }
+
+  KOKKOS_FUNCTION Value shift_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+    Value largest = 0;
+    for (Index low = block.begin + team.team_rank(); low < block.end; low += team_size) {
+      auto const value = [&](Index k) {
+        auto const& input = from.inputs(task.first_input + k);
+        return from.scaled(begin_of(input, block.high, 0)[from.steps(input.row_low + low)], from.scale_of(input));
+      };
+      Value const shift = Semiring::shift_to_mean(value, task.num_inputs, task.shifts);
+      from.values.cells(task.output + Offset{block.high} * task.rows_low + low) = shift;
+      if constexpr (Semiring::scales) largest = Kokkos::max(largest, shift);
+    }
+    return largest;
   }
 
   template <int Count>
@@ -349,7 +355,7 @@ template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest) {
   std::vector<double> exponents(host.tables().size());
   for (auto const& reduction : host.reductions())
-    for (Index t : reduction.inputs) exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
+    for (Index t : reduction.shifts >= 0 ? std::vector<Index>{} : reduction.inputs) exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
   return exponents;
 }
 

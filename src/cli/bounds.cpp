@@ -1,0 +1,157 @@
+// hornbill map --mini-buckets, --bound-gap: bounds on the best assignment where exact elimination is too wide.
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/elim/mini_buckets.hpp>
+#include <hornbill/io/cost_network_file.hpp>
+
+#include "commands.hpp"
+#include "map.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+/// Costs: the less the better.
+struct Costs {
+  using Semiring = tables::MinSum<tables::Cost>;
+  using Answer = tables::Cost;
+  tables::CostNetwork const& network;
+
+  Answer bound_of(elim::Elimination<tables::Cost> const& result) const { return std::min(result.value, network.upper_bound); }
+  Answer value_of(std::vector<Index> const& assignment) const { return std::min(elim::value_of<Semiring>(network, assignment), network.upper_bound); }
+  Answer worst() const { return network.upper_bound; }
+  Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
+  static bool is_better(Answer a, Answer b) { return a < b; }
+  static double gap(Answer bound, Answer value) { return static_cast<double>(value) - static_cast<double>(bound); }
+  static std::string text(Answer answer) { return fmt::format("{}", answer); }
+};
+
+/// Probabilities as decimal logarithms: the more the better.
+struct Probabilities {
+  using Semiring = tables::MaxProduct<double>;
+  using Answer = double;
+  tables::TableNetwork<double> const& network;
+
+  Answer bound_of(elim::Elimination<double> const& result) const { return std::log10(result.value) + result.exponent * std::log10(2.0); }
+  Answer value_of(std::vector<Index> const& assignment) const {
+    double sum = 0;
+    for (auto const& table : network.tables) {
+      std::size_t cell = 0;
+      for (Index v : table.scope) cell = cell * static_cast<std::size_t>(network.cardinality[v]) + static_cast<std::size_t>(assignment[v]);
+      sum += std::log10(table.values[cell]);
+    }
+    return sum;
+  }
+  Answer worst() const { return -std::numeric_limits<double>::infinity(); }
+  Answer loosest() const { return std::numeric_limits<double>::infinity(); }
+  static bool is_better(Answer a, Answer b) { return a > b; }
+  static double gap(Answer bound, Answer value) { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
+  static std::string text(Answer answer) { return fmt::format("10^{:.12g}", answer); }
+};
+
+template <class Problem>
+struct Bounds {
+  typename Problem::Answer bound, value;  // the best that there can be, and the best that was found
+  std::vector<Index> assignment;          // none where no possible one was found
+  int z = 0;                              // of the last elimination
+  bool is_exact = false;
+  std::string device, stop;
+  elim::Order order;
+  double order_seconds = 0, seconds = 0;
+};
+
+/// One elimination by mini-buckets; whether there was memory for it.
+template <class Problem>
+bool tighten(MapArguments const& a, Problem const& problem, int z, Bounds<Problem>& b) {
+  using Semiring = typename Problem::Semiring;
+  auto const& network = problem.network;
+  elim::HostPlan plan;
+  try {
+    plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), b.order, {.most_variables = z, .match_moments = a.match_moments});
+    require_bytes(a, elim::bytes_needed<typename Semiring::Value>(plan), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
+  } catch (CapacityError const&) {
+    if (b.z == 0) throw;  // nothing is known yet
+    return false;
+  }
+  auto const begin = Clock::now();
+  auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, plan); });
+  b.seconds += seconds_since(begin);
+  b.z = z;
+  b.is_exact = plan.is_exact;
+  if (auto const bound = problem.bound_of(result); Problem::is_better(b.bound, bound)) b.bound = bound;
+  if (auto const value = problem.value_of(result.assignment); Problem::is_better(value, b.value)) {
+    b.value = value;
+    b.assignment = result.assignment;
+  }
+  if (b.is_exact) b.bound = b.value;  // but for rounding they are the same
+  return true;
+}
+
+/// With --bound-gap, z goes up until bounds are close enough, or nothing more can be done.
+template <class Problem>
+Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, backend::describe(a.backend), "", {}, 0, 0};
+  auto const begin = Clock::now();
+  b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
+  b.order_seconds = seconds_since(begin);
+  for (int z = a.mini_buckets.value_or(2);; ++z) {
+    if (!tighten(a, problem, z, b)) b.stop = "memory";
+    else if (b.is_exact) b.stop = "exact";
+    else if (!a.bound_gap) b.stop = "once";
+    else if (Problem::gap(b.bound, b.value) <= *a.bound_gap) b.stop = "gap";
+    else if (a.time_limit > 0 && seconds_since(begin) >= a.time_limit) b.stop = "time";
+    if (!b.stop.empty()) return b;
+  }
+}
+
+template <class Problem>
+void print(MapArguments const& a, Bounds<Problem> const& b, nlohmann::json answer) {
+  if (a.json) {
+    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"stop", b.stop},
+                   {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
+    fmt::print("{}\n", answer.dump());
+    return;
+  }
+  if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, Problem::text(b.value));
+  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, Problem::text(b.bound));
+  else fmt::print("{}: at best {}; {} was found\n", a.file, Problem::text(b.bound), Problem::text(b.value));
+  fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; the time limit was met" : "");
+  fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
+}
+
+}  // namespace
+
+int bound_cost(MapArguments const& a) {
+  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
+  auto const network = io::read_wcsp(a.file);
+  Costs const problem{network};
+  auto const b = find_bounds(a, problem);
+  if (!b.assignment.empty()) write_assignment(a, b.assignment);
+  nlohmann::json answer{{"lower_bound", b.bound}, {"upper_bound", b.assignment.empty() ? network.upper_bound : b.value}, {"exact", b.is_exact}};
+  if (!b.assignment.empty()) answer["assignment"] = b.assignment;
+  print(a, b, answer);
+  return b.bound >= network.upper_bound ? contradiction : success;
+}
+
+int bound_probability(MapArguments const& a) {
+  auto const observed = read_tables(a);
+  Probabilities const problem{observed.network};
+  auto const b = find_bounds(a, problem);
+  if (std::isinf(b.bound)) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
+  nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
+  if (!b.assignment.empty()) {
+    auto const assignment = complete(observed, b.assignment);
+    write_assignment(a, assignment);
+    answer.update({{"log10_value", b.value}, {"assignment", assignment}});
+  }
+  print(a, b, answer);
+  return success;
+}
+
+}  // namespace hornbill::cli

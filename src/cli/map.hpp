@@ -1,0 +1,39 @@
+// hornbill map: what its exact part and its bounds share.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/tables/table_network.hpp>
+
+#include "exact.hpp"
+
+namespace hornbill::cli {
+
+struct MapArguments : ExactArguments {
+  std::optional<int> mini_buckets;
+  std::optional<double> bound_gap;
+  double time_limit = 0;  // seconds; 0: none
+  bool match_moments = false;
+};
+
+/// A model's tables under evidence.
+struct ObservedTables {
+  tables::TableNetwork<double> network;
+  HostEvidence evidence;
+  Index num_variables = 0;  ///< of the model; the network's others are of wide factors
+};
+ObservedTables read_tables(ExactArguments const& a);
+
+/// The assignment of the model's own variables, with what was observed.
+std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment);
+
+/// Writes -o in the form of the UAI competitions.
+void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment);
+
+/// Bounds by mini-buckets, and the assignment that is one of them.   \return exit code
+int bound_cost(MapArguments const& a);
+int bound_probability(MapArguments const& a);
+
+}  // namespace hornbill::cli

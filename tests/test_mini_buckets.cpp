@@ -1,0 +1,122 @@
+// Mini-buckets: bounds on both sides of the optimum, which meet where z is large enough.
+#include <cmath>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/hornbill.hpp>
+
+#include "support/cells.hpp"
+#include "support/random_networks.hpp"
+
+using namespace hornbill;
+using tables::Cost;
+
+namespace {
+
+/// Tables over most pairs of variables of two or three states; some entries are the semiring's zero, but those of the first assignment.
+template <class Semiring, class MakeValue>
+tables::TableNetwork<typename Semiring::Value> dense_network(unsigned seed, Index num_variables, MakeValue const& value) {
+  std::mt19937 random(seed);
+  tables::TableNetwork<typename Semiring::Value> network;
+  for (Index v = 0; v < num_variables; ++v) network.cardinality.push_back(2 + static_cast<Index>(random() % 2));
+  for (Index v = 0; v < num_variables; ++v)
+    for (Index w = v + 1; w < num_variables; ++w) {
+      if (random() % 3 == 0) continue;
+      tables::HostTable<typename Semiring::Value> table{{w, v}, {}};
+      auto const cells = static_cast<std::size_t>(network.cardinality[v] * network.cardinality[w]);
+      while (table.values.size() < cells) table.values.push_back(!table.values.empty() && random() % 10 == 0 ? Semiring::zero() : value(static_cast<double>(1 + random() % 999) / 1000));
+      network.tables.push_back(std::move(table));
+    }
+  return network;
+}
+
+template <class Semiring>
+struct Bounds {
+  double bound, found;  ///< in logarithms where the semiring multiplies
+  bool is_exact;
+};
+
+template <class Semiring, class Exec>
+Bounds<Semiring> bounds_of(tables::TableNetwork<typename Semiring::Value> const& network, elim::MiniBucketOptions const& options) {
+  auto const scopes = elim::scopes_of(network);
+  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), options);
+  auto const result = elim::eliminate<Semiring>(Exec(), network, plan);
+  auto const found = static_cast<double>(elim::value_of<Semiring>(network, result.assignment));
+  if constexpr (Semiring::scales) return {std::log(static_cast<double>(result.value)) + result.exponent * std::log(2.0), std::log(found), plan.is_exact};
+  else return {static_cast<double>(result.value), found, plan.is_exact};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("mini-buckets: costs between bounds", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  double plain = 0, matched = 0;
+  for (unsigned seed = 0; seed < 15; ++seed) {
+    CAPTURE(seed);
+    auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<Cost>(100 * x); });
+    auto const least = static_cast<double>(test::enumerate<Semiring>(network));
+    for (int z : {1, 2, 3, 4, 6, 9}) {
+      CAPTURE(z);
+      for (bool match : {false, true}) {
+        CAPTURE(match);
+        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        CHECK(bound <= least);
+        CHECK(found >= least);
+        CHECK((!is_exact || bound == least));
+        if (z == 9) CHECK((is_exact && found == least));
+        if (z == 3) CHECK(!is_exact);
+        (match ? matched : plain) += bound;
+      }
+    }
+  }
+  CHECK(matched > 1.02 * plain);
+}
+
+TEST_CASE_TEMPLATE("mini-buckets: probabilities between bounds", Cell, HORNBILL_TEST_CELLS) {
+  using Semiring = tables::MaxProduct<typename Cell::Value>;
+  double const tolerance = sizeof(typename Cell::Value) == 4 ? 1e-4 : 1e-11;
+  double plain = 0, matched = 0;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    CAPTURE(seed);
+    auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<typename Cell::Value>(x); });
+    double const best = std::log(static_cast<double>(test::enumerate<Semiring>(network)));
+    for (int z : {2, 3, 5, 9}) {
+      CAPTURE(z);
+      for (bool match : {false, true}) {
+        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        CHECK(bound >= best - tolerance);
+        CHECK(found <= best + tolerance);
+        if (is_exact) CHECK(std::abs(bound - best) <= tolerance);
+        (match ? matched : plain) += bound - best;
+      }
+    }
+  }
+  CHECK(matched < 0.95 * plain);
+}
+
+TEST_CASE("mini-buckets: what is forbidden stays so, and what cannot be asked") {
+  using Semiring = tables::MinSum<Cost>;
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  Cost const never = tables::infinite_cost;
+  // Three variables of two states that must all differ, and a fourth that costs less the more the others cost.
+  tables::TableNetwork<Cost> network;
+  network.cardinality = {2, 2, 2, 2};
+  for (auto [v, w] : {std::pair{0, 1}, {1, 2}, {0, 2}}) network.tables.push_back({{v, w}, {never, 1, 2, never}});
+  for (Index v = 0; v < 3; ++v) network.tables.push_back({{v, 3}, {5, -3, 0, 7}});
+  for (bool match : {false, true}) {
+    auto const exact = bounds_of<Semiring, Exec>(network, {.most_variables = 4, .match_moments = match});
+    CHECK(exact.bound == static_cast<double>(never));
+    auto const parts = bounds_of<Semiring, Exec>(network, {.most_variables = 2, .match_moments = match});
+    CHECK(parts.bound <= static_cast<double>(never));
+  }
+  auto const scopes = elim::scopes_of(network);
+  auto const order = elim::make_order(network.cardinality, scopes);
+  CHECK_THROWS_AS(elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 0}), InputError);
+  tables::TableNetwork<double> sum;
+  sum.cardinality = network.cardinality;
+  for (auto const& table : network.tables) sum.tables.push_back({table.scope, std::vector<double>(4, 0.5)});
+  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 2});
+  CHECK_THROWS_AS(elim::eliminate<tables::SumProduct<double>>(Exec(), sum, plan), Error);
+}
