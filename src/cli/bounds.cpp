@@ -63,11 +63,20 @@ struct Bounds {
   std::string device, stop;
   elim::Order order;
   double order_seconds = 0, seconds = 0;
+  double last_seconds = 0, last_work = 0;  // of the last elimination
 };
 
-/// One elimination by mini-buckets; whether there was memory for it.
+/// How many values a plan reads, to tell by how much longer than another it will take.
+double work_of(elim::HostPlan const& plan) {
+  double work = 0;
+  for (auto const& reduction : plan.reductions.reductions())
+    work += static_cast<double>(plan.reductions.tables()[reduction.output].cells) * plan.reductions.states_of(reduction.eliminated) * static_cast<double>(reduction.inputs.size());
+  return work;
+}
+
+/// One elimination by mini-buckets, unless something speaks against it.   \return what: "memory", "time", or nothing
 template <class Problem>
-bool tighten(MapArguments const& a, Problem const& problem, int z, Bounds<Problem>& b) {
+std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   using Semiring = typename Problem::Semiring;
   auto const& network = problem.network;
   elim::HostPlan plan;
@@ -76,11 +85,15 @@ bool tighten(MapArguments const& a, Problem const& problem, int z, Bounds<Proble
     require_bytes(a, elim::bytes_needed<typename Semiring::Value>(plan), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
   } catch (CapacityError const&) {
     if (b.z == 0) throw;  // nothing is known yet
-    return false;
+    return "memory";
   }
+  double const work = work_of(plan);
+  if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
   auto const begin = Clock::now();
   auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, plan); });
-  b.seconds += seconds_since(begin);
+  b.last_seconds = seconds_since(begin);
+  b.last_work = work;
+  b.seconds += b.last_seconds;
   b.z = z;
   b.is_exact = plan.is_exact;
   if (auto const bound = problem.bound_of(result); Problem::is_better(b.bound, bound)) b.bound = bound;
@@ -89,20 +102,21 @@ bool tighten(MapArguments const& a, Problem const& problem, int z, Bounds<Proble
     b.assignment = result.assignment;
   }
   if (b.is_exact) b.bound = b.value;  // but for rounding they are the same
-  return true;
+  return "";
 }
 
 /// With --bound-gap, z goes up until bounds are close enough, or nothing more can be done.
 template <class Problem>
 Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, backend::describe(a.backend), "", {}, 0, 0};
+  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, backend::describe(a.backend), "", {}, 0, 0, 0, 0};
   auto const begin = Clock::now();
   b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
   b.order_seconds = seconds_since(begin);
   for (int z = a.mini_buckets.value_or(2);; ++z) {
-    if (!tighten(a, problem, z, b)) b.stop = "memory";
-    else if (b.is_exact) b.stop = "exact";
+    b.stop = tighten(a, problem, z, begin, b);
+    if (!b.stop.empty()) return b;
+    if (b.is_exact) b.stop = "exact";
     else if (!a.bound_gap) b.stop = "once";
     else if (Problem::gap(b.bound, b.value) <= *a.bound_gap) b.stop = "gap";
     else if (a.time_limit > 0 && seconds_since(begin) >= a.time_limit) b.stop = "time";
@@ -121,7 +135,7 @@ void print(MapArguments const& a, Bounds<Problem> const& b, nlohmann::json answe
   if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, Problem::text(b.value));
   else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, Problem::text(b.bound));
   else fmt::print("{}: at best {}; {} was found\n", a.file, Problem::text(b.bound), Problem::text(b.value));
-  fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; the time limit was met" : "");
+  fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
 }
 

@@ -55,14 +55,14 @@ class Planner {
   void eliminate(Index v, std::vector<Index> const& tables) {
     plan_.decode.push_back({tables, {v}});
     auto parts = divide(v, tables);
+    for (auto& part : parts) part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), plan_.reductions.states_of(part.scope), place_);
     if (parts.size() > 1) {
       plan_.is_exact = false;
       if (options_.match_moments) match(v, parts);
     }
     for (auto& part : parts) {
-      auto inputs = tables::merge_for(plan_.reductions, std::move(part.tables), plan_.reductions.states_of(part.scope), place_);
       part.scope.erase(part.scope.begin());
-      put(plan_.reductions.add_reduction(std::move(inputs), std::move(part.scope), {v}));
+      put(plan_.reductions.add_reduction(std::move(part.tables), std::move(part.scope), {v}));
     }
   }
 
