@@ -96,10 +96,10 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
   task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
   task.is_strided = over.num_high == 1;
   for (Index t : reduction.inputs) {
-    auto const over_low = dimensions_of(host, t, over.low);
+    auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
     task.is_strided = task.is_strided != 0 && over_low.size() <= 1;
     layout.inputs.push_back({.begin = host.tables()[t].offset, .table = t, .stride = over_low.empty() ? 0 : over_low.front().second,
-                             .row_low = steps.begin_of(dimensions_of(host, t, rows.low)), .row_high = steps.begin_of(dimensions_of(host, t, rows.high)),
+                             .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1), .row_low = steps.begin_of(row_low), .row_high = steps.begin_of(dimensions_of(host, t, rows.high)),
                              .over_low = steps.begin_of(over_low), .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
   }
   return task;

@@ -95,6 +95,7 @@ struct ReductionInput {
   Offset begin = 0;    ///< of its table
   Index table = 0;
   Index stride = 0;    ///< of what is eliminated, where the task is strided
+  Index has_rows_in_order = 0;  ///< a row's step is the row
   Offset row_low = 0, row_high = 0, over_low = 0, over_high = 0;  ///< where its steps begin, by digit
 };
 /// A team's work.

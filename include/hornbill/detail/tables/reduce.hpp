@@ -54,6 +54,8 @@ struct Inputs {
     if constexpr (Semiring::scales) return value * scale;
     else return value;
   }
+  /// How far a row is into an input, within the low digit.
+  KOKKOS_FUNCTION Index row_step(ReductionInput const& input, Index low) const { return input.has_rows_in_order ? low : steps(input.row_low + low); }
   /// How far a state of what is eliminated is into an input, within the high digit.
   KOKKOS_FUNCTION Offset over_step(ReductionTask const& task, ReductionInput const& input, Index low) const {
     return task.is_strided ? Offset{low} * input.stride : Offset{steps(input.over_low + low)};
@@ -101,7 +103,7 @@ struct Reduce {
   /// Inputs that are few enough for their places to stay in registers; `many` stands for any more.
   static constexpr int many = 0;
   /// Rows of a lane at once: what is read for all of them is read once.
-  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : 2; }
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count >= 1 && count <= 3 ? 4 : 2; }
 
   /// The largest value that a lane wrote.
   KOKKOS_FUNCTION Value reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
@@ -127,7 +129,7 @@ struct Reduce {
     for (Index low = block.begin + team.team_rank(); low < block.end; low += team_size) {
       auto const value = [&](Index k) {
         auto const& input = from.inputs(task.first_input + k);
-        return from.scaled(begin_of(input, block.high, 0)[from.steps(input.row_low + low)], from.scale_of(input));
+        return from.scaled(begin_of(input, block.high, 0)[from.row_step(input, low)], from.scale_of(input));
       };
       Value const shift = Semiring::shift_to_mean(value, task.num_inputs, task.shifts);
       from.values.cells(task.output + Offset{block.high} * task.rows_low + low) = shift;
@@ -196,7 +198,7 @@ struct Reduce {
         auto const& input = from.inputs(task.first_input + k);
         scale[k] = from.scale_of(input);
         over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
-        for (int r = 0; r < rows; ++r) at[k][r] = from.steps(input.row_low + row(share, r));
+        for (int r = 0; r < rows; ++r) at[k][r] = from.row_step(input, row(share, r));
       }
       for (Index eh = 0; eh < task.over_high; ++eh) {
         Value const* begin[Count];
@@ -236,7 +238,7 @@ struct Reduce {
           auto const& input = from.inputs(task.first_input + k);
           Value const scale = from.scale_of(input);
           Value const* const cells = begin_of(input, high, eh) + from.over_step(task, input, el);
-          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.steps(input.row_low + row(share, r))], scale));
+          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, row(share, r))], scale));
         }
         for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
       }
