@@ -218,9 +218,9 @@ void print(Arguments const& a, std::string const& model, std::string const& back
 void time_model(Arguments const& a, std::string const& model, std::string const& backend) {
   hb::backend::visit(backend, [&](auto const& exec) {
     double const copy = copy_bytes_per_second(exec);
-    bool const is_cost_file = model.ends_with(".wcsp");
+    bool const is_cost_file = model.ends_with(".wcsp") || model.ends_with(".cfn");
     if (is_cost_file || model.find('.') == std::string::npos || model.find(',') != std::string::npos) {
-      auto const network = is_cost_file ? hb::io::read_wcsp(model) : generate(model);
+      auto const network = is_cost_file ? hb::io::read_cost_network(model) : generate(model);
       print(a, model, backend, "int64", time_elimination<hb::tables::MinSum<Cost>>(exec, a, network), copy);
       return;
     }
@@ -242,7 +242,7 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
 int main(int argc, char** argv) {
   Arguments a;
   CLI::App app{"Times exact inference"};
-  app.add_option("models", a.models, "Files (.wcsp, .uai, .bif, .h5), or networks to generate: random|scale_free|grid,variables[,states[,density[,seed]]]")->required();
+  app.add_option("models", a.models, "Files (.wcsp, .cfn, .uai, .bif, .h5), or networks to generate: random|scale_free|grid,variables[,states[,density[,seed]]]")->required();
   app.add_option("--backends", a.backends, "Default: all");
   app.add_option("--precisions", a.precisions, "Of probabilities: double, float");
   app.add_option("--order", a.order, "min_fill or min_weight");

@@ -507,8 +507,24 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("elimination needs", run("map", "small.wcsp", "--memory-limit", 8, code=6)[1])
         self.assertIn("small.wcsp", run("map", "small.wcsp", "-o", "small.wcsp", code=2)[1])
         run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
-        self.assertIn("every assignment costs the upper bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
+        self.assertIn("every assignment comes to the bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
         self.assertIn("salldiff", run("map", self.write("global.wcsp", "g 2 2 1 9\n2 2\n2 0 1 -1 salldiff var 1\n"), code=3)[1])
+        # Names, decimals, and an objective to be large; then the same without what JSON asks for.
+        self.write("names.cfn", '{"problem": {"name": "n", "mustbe": ">-20.0"},\n"variables": {"x": ["a", "b"], "y": 3},\n"functions": {\n'
+                   '"f": {"scope": ["x", "y"], "costs": [1.5, -2, 0, 0.25, 3, -30]},\n"g": {"scope": ["y"], "defaultcost": 0, "costs": [1, -1.75]},\n"h": {"scope": ["y"], "costs": "k"},\n'
+                   '"k": {"scope": [1], "costs": [0, 0, 0.5]}}}')
+        self.assertIn("names.cfn: maximum 1.50\n", run("map", "names.cfn")[0])
+        out = json.loads(run("map", "names.cfn", "--json")[0])
+        self.assertEqual((out["maximum"], out["assignment"]), (1.5, [0, 0]))
+        self.write("bare.cfn", "# a comment\n{{n <20.0} [[a b] 3] [{[0 1] [-1.5 2 0 -0.25 -3 30]} {[1] defaultcost 0 [1 1.75]} {[1] [0 0 -.5]} {[1] [0 0 -0.5]}]}")
+        self.assertIn("bare.cfn: minimum -1.50\n", run("map", "bare.cfn")[0])
+        bounded = json.loads(run("map", "names.cfn", "--mini-buckets", 1, "--json")[0])
+        self.assertGreaterEqual(bounded["upper_bound"], 1.5)
+        self.assertLessEqual(bounded["lower_bound"], 1.5)
+        for text, message in (("{{n <1} [2] [{[0] type salldiff}]}", "salldiff"), ("{{n 1} [2] []}", "line 1: '1' is no bound"), ("{{n <1}\n[2]\n[{[0] [1 2 3]}]}", "line 3: function 0 has 3 costs, not 2"),
+                              ("{{n <1} [2] [{[1] [1 2]}]}", "'1', which is no variable"), ("{{n <1} [-5] []}", "intervals are not read"), ("{{n <1} [2] [{[0] [1 2e3]}]}", "'2e3' is not a cost"),
+                              ("{{n <1} [2] [{[0] f}]}", "there is no such function"), ("{{n <1} [2] [{[0] [1", "the end of the file")):
+            self.assertIn(message, run("map", self.write("wrong.cfn", text), code=3)[1])
         # Bounds by mini-buckets: a clique of five, of which three may not have one colour; exact with parts of all variables.
         pairs = [(v, w) for v in range(5) for w in range(v)]
         self.write("clique.wcsp", "clique 5 2 %d 1000\n2 2 2 2 2\n" % len(pairs) + "".join(f"2 {v} {w} 0 2\n0 0 {1 + v * w}\n1 1 {2 + v}\n" for v, w in pairs))

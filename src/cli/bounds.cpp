@@ -27,8 +27,8 @@ struct Costs {
   Answer worst() const { return network.upper_bound; }
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
-  static double gap(Answer bound, Answer value) { return static_cast<double>(value) - static_cast<double>(bound); }
-  static std::string text(Answer answer) { return fmt::format("{}", answer); }
+  double gap(Answer bound, Answer value) const { return (static_cast<double>(value) - static_cast<double>(bound)) * std::pow(10.0, -network.decimals); }
+  std::string text(Answer answer) const { return network.objective(answer); }
 };
 
 /// Probabilities as decimal logarithms: the more the better.
@@ -50,8 +50,8 @@ struct Probabilities {
   Answer worst() const { return -std::numeric_limits<double>::infinity(); }
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
-  static double gap(Answer bound, Answer value) { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  static std::string text(Answer answer) { return fmt::format("10^{:.12g}", answer); }
+  double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
+  std::string text(Answer answer) const { return fmt::format("10^{:.12g}", answer); }
 };
 
 template <class Problem>
@@ -118,23 +118,23 @@ Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
     if (!b.stop.empty()) return b;
     if (b.is_exact) b.stop = "exact";
     else if (!a.bound_gap) b.stop = "once";
-    else if (Problem::gap(b.bound, b.value) <= *a.bound_gap) b.stop = "gap";
+    else if (problem.gap(b.bound, b.value) <= *a.bound_gap) b.stop = "gap";
     else if (a.time_limit > 0 && seconds_since(begin) >= a.time_limit) b.stop = "time";
     if (!b.stop.empty()) return b;
   }
 }
 
 template <class Problem>
-void print(MapArguments const& a, Bounds<Problem> const& b, nlohmann::json answer) {
+void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, nlohmann::json answer) {
   if (a.json) {
     answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"stop", b.stop},
                    {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
     fmt::print("{}\n", answer.dump());
     return;
   }
-  if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, Problem::text(b.value));
-  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, Problem::text(b.bound));
-  else fmt::print("{}: at best {}; {} was found\n", a.file, Problem::text(b.bound), Problem::text(b.value));
+  if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
+  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, problem.text(b.bound));
+  else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
 }
@@ -143,13 +143,14 @@ void print(MapArguments const& a, Bounds<Problem> const& b, nlohmann::json answe
 
 int bound_cost(MapArguments const& a) {
   if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_wcsp(a.file);
+  auto const network = io::read_cost_network(a.file);
   Costs const problem{network};
   auto const b = find_bounds(a, problem);
   if (!b.assignment.empty()) write_assignment(a, b.assignment);
-  nlohmann::json answer{{"lower_bound", b.bound}, {"upper_bound", b.assignment.empty() ? network.upper_bound : b.value}, {"exact", b.is_exact}};
+  auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
+  nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
   if (!b.assignment.empty()) answer["assignment"] = b.assignment;
-  print(a, b, answer);
+  print(a, problem, b, answer);
   return b.bound >= network.upper_bound ? contradiction : success;
 }
 
@@ -164,7 +165,7 @@ int bound_probability(MapArguments const& a) {
     write_assignment(a, assignment);
     answer.update({{"log10_value", b.value}, {"assignment", assignment}});
   }
-  print(a, b, answer);
+  print(a, problem, b, answer);
   return success;
 }
 

@@ -70,14 +70,17 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
 
 int minimise_cost(ExactArguments const& a) {
   if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_wcsp(a.file);
+  auto const network = io::read_cost_network(a.file);
   auto const solved = solve<tables::MinSum<tables::Cost>>(a, network);
+  auto const word = network.is_maximised ? "maximum" : "minimum";
   if (solved.result.value >= network.upper_bound) {
-    print(a, solved, {{"minimum", nullptr}, {"upper_bound", network.upper_bound}}, fmt::format("{}: every assignment costs the upper bound, {}, or more", a.file, network.upper_bound));
+    auto const bound = network.objective(network.upper_bound);
+    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment comes to the bound, {}, or {}", a.file, bound, network.is_maximised ? "less" : "more"));
     return contradiction;
   }
+  auto const objective = network.objective(solved.result.value);
   write_assignment(a, solved.result.assignment);
-  print(a, solved, {{"minimum", solved.result.value}, {"assignment", solved.result.assignment}}, fmt::format("{}: minimum {}", a.file, solved.result.value));
+  print(a, solved, {{word, number(objective)}, {"assignment", solved.result.assignment}}, fmt::format("{}: {} {}", a.file, word, objective));
   return success;
 }
 
@@ -103,6 +106,8 @@ int partition(ExactArguments const& a) {
 
 }  // namespace
 
+nlohmann::json number(std::string const& decimal) { return nlohmann::json::parse(decimal); }
+
 ObservedTables read_tables(ExactArguments const& a) {
   auto const model = read_model(a.file);
   auto const evidence = last_of_each_variable(read_evidence(a.file, model, a.evidence));
@@ -123,7 +128,7 @@ void write_assignment(ExactArguments const& a, std::vector<Index> const& assignm
 void add_map(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
   auto const a = std::make_shared<MapArguments>();
-  add_exact_options(*command, *a, "Costs to minimise: .wcsp; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
+  add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment")->check(at_least(1));
   auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
   command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger")->check(at_least(0))->needs(gap);
@@ -131,7 +136,7 @@ void add_map(CLI::App& app, int& exit_code) {
   command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
   command->callback([a, z, gap, match, &exit_code] {
     settle(*a);
-    bool const is_cost = a->file.ends_with(".wcsp"), in_parts = z->count() + gap->count() > 0;
+    bool const is_cost = a->file.ends_with(".wcsp") || a->file.ends_with(".cfn"), in_parts = z->count() + gap->count() > 0;
     if (match->count() > 0 && !in_parts) throw UsageError("--match-moments is for --mini-buckets or --bound-gap");
     if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
     else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);

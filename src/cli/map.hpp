@@ -29,6 +29,9 @@ ObservedTables read_tables(ExactArguments const& a);
 /// The assignment of the model's own variables, with what was observed.
 std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment);
 
+/// A number of JSON that is written as it stands.
+nlohmann::json number(std::string const& decimal);
+
 /// Writes -o in the form of the UAI competitions.
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment);
 

@@ -44,6 +44,17 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
 
 }  // namespace
 
+std::string CostNetwork::objective(Cost sum) const {
+  Cost const value = is_maximised ? -(sum + offset) : sum + offset;
+  auto digits = std::to_string(value < 0 ? -value : value);
+  auto const places = static_cast<std::size_t>(decimals);
+  if (places > 0) {
+    if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
+    digits.insert(digits.size() - places, ".");
+  }
+  return (value < 0 ? "-" : "") + digits;
+}
+
 TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {
   TableNetwork<double> network;
   for (Index v = 0; v < graph.num_variables; ++v) network.cardinality.push_back(graph.states(v));

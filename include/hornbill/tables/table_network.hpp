@@ -38,10 +38,16 @@ struct TableNetwork {
   }
 };
 
-/// Costs to be minimised.
+/// Costs to be minimised: whole numbers, whatever units a file has them in. What its objective is follows from them.
 struct CostNetwork : TableNetwork<Cost> {
   std::string name;
-  Cost upper_bound = infinite_cost;  ///< costs of so much or more are forbidden
+  Cost upper_bound = infinite_cost;  ///< assignments that cost so much or more are forbidden
+  Cost offset = 0;                   ///< to be added to all sums
+  int decimals = 0;                  ///< a cost of 1 stands for 10^-decimals
+  bool is_maximised = false;         ///< costs are those of an objective that is to be large, negated
+
+  /// A sum of costs in the file's terms, all digits of it, e.g. "-12.10".
+  std::string objective(Cost sum) const;
 };
 
 /// The tables of a factor graph. Horn factors become tables; those of more than `widest` variables become chains of tables of three, over
