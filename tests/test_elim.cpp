@@ -179,6 +179,45 @@ TEST_CASE_TEMPLATE("reduction: many inputs, merged or not", Cell, HORNBILL_TEST_
   for (std::size_t i = 0; i < sums[0].size(); ++i) CHECK(sums[1][i] == doctest::Approx(sums[0][i]).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12).scale(most * 1e-3));
 }
 
+TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again and again", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  typename Cell::Exec const exec;
+  Index const kept = 22;
+  std::vector<Index> const cardinality(kept + 1, 2);
+  std::vector<Index> scope(kept), slow{kept}, fast{kept};  // the last is eliminated
+  for (Index v = 0; v < kept; ++v) {
+    scope[v] = v;
+    (v < kept / 2 || v == kept - 2 ? slow : fast).push_back(v);
+  }
+  tables::HostReductions host(cardinality);
+  Index const a = host.add_table(slow), b = host.add_table(fast), output = host.add_reduction({a, b}, scope, {kept});
+  std::vector<std::vector<Cost>> given;
+  for (Index t : {a, b})
+    for (Offset i = 0, cells = (given.emplace_back(), host.tables()[t].cells); i < cells; ++i) given.back().push_back((i * 7919 + t) % 1009);
+  CHECK(tables::detail::make_layout(host, 256).tasks.front().highs_of_block > 1);
+  auto const values = tables::make_values<Cost>(exec, host);
+  tables::set_given<Cost>(exec, host, values, given);
+  auto const reductions = tables::make_reductions(exec, host);
+  tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
+  auto const place = host.tables()[output];
+  auto const cells = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
+  Offset wrong = 0;
+  for (Offset i = 0; i < place.cells; ++i) {
+    Cost least = tables::infinite_cost;
+    for (Index state = 0; state < 2; ++state) {
+      Offset in_a = state, in_b = state;
+      for (Index v = 0; v < kept; ++v) {
+        Offset const bit = i >> (kept - 1 - v) & 1;
+        auto& cell = v < kept / 2 || v == kept - 2 ? in_a : in_b;
+        cell = 2 * cell + bit;
+      }
+      least = std::min(least, given[0][static_cast<std::size_t>(in_a)] + given[1][static_cast<std::size_t>(in_b)]);
+    }
+    wrong += cells[static_cast<std::size_t>(i)] != least;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("reduction: what cannot be") {
   std::vector<Index> const cardinality{5, 3};
   Kokkos::DefaultHostExecutionSpace const exec;

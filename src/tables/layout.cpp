@@ -14,6 +14,7 @@ constexpr Index least_rows_low = 1024, least_over_low = 256;  // states of a low
 constexpr Offset cells_of_lane = 8;      // neighbouring cells that a lane reduces alone: its cache lines serve all of them
 constexpr Offset enough_lanes = 1 << 16;
 constexpr Offset enough_blocks = 1024, most_rounds = 8;  // of a block whose rows are shared
+constexpr Offset most_highs = 16;        // states of the high digit that one block goes through
 
 /// Variables in two digits: the fastest, of so many states or about the square root of all, and the others.
 struct Digits {
@@ -70,6 +71,10 @@ class Steps {
   std::map<Dimensions, Offset> begins_;
 };
 
+std::ptrdiff_t inputs_without(HostReductions const& host, HostReduction const& reduction, Index v) {
+  return std::count_if(reduction.inputs.begin(), reduction.inputs.end(), [&](Index t) { return host.stride(t, v) == 0; });
+}
+
 /// How many lanes share a row: as many as read neighbouring cells, and more where there are too few rows.
 Index log_lanes_of(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, Index team_size) {
   if (reduction.inputs.empty()) return 0;
@@ -80,6 +85,20 @@ Index log_lanes_of(HostReductions const& host, HostReduction const& reduction, R
   for (std::size_t i = scope.size(); i-- > 0 && std::find(reduction.eliminated.begin(), reduction.eliminated.end(), scope[i]) != reduction.eliminated.end();) run *= host.cardinality()[scope[i]];
   Offset const lanes = std::max(std::min<Offset>(run / cells_of_lane, 32), std::min(enough_lanes / rows, over / cells_of_lane));
   return std::bit_width(static_cast<std::uint64_t>(std::clamp<Offset>(lanes, 1, std::min(team_size, task.over_low)))) - 1;
+}
+
+/// Variables of the high digit, last those that most inputs lack: from one of their states to the next such an input is read again.
+std::vector<Index> reread_last(HostReductions const& host, HostReduction const& reduction, std::span<Index const> high) {
+  std::vector<Index> order(high.begin(), high.end());
+  std::stable_sort(order.begin(), order.end(), [&](Index v, Index w) { return inputs_without(host, reduction, v) < inputs_without(host, reduction, w); });
+  return order;
+}
+
+/// As many states of the high digit as read something again, and leave enough teams.
+Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, std::vector<Index> const& high) {
+  Offset states = 1;
+  for (std::size_t i = high.size(); i-- > 0 && states < most_highs && inputs_without(host, reduction, high[i]) > 0;) states *= host.cardinality()[high[i]];
+  return static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / enough_blocks, 1, std::min(states, most_highs)));
 }
 
 ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size, Layout& layout, Steps& steps) {
@@ -95,17 +114,22 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
   }
   task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
   task.is_strided = over.num_high == 1;
+  auto const high = reread_last(host, reduction, rows.high);
+  task.output_high = steps.begin_of(dimensions_of(host, reduction.output, high));
+  if (task.log_lanes == 0) task.highs_of_block = highs_of_block(host, reduction, task, high);
   for (Index t : reduction.inputs) {
     auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
     task.is_strided = task.is_strided != 0 && over_low.size() <= 1;
     layout.inputs.push_back({.begin = host.tables()[t].offset, .table = t, .stride = over_low.empty() ? 0 : over_low.front().second,
-                             .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1), .row_low = steps.begin_of(row_low), .row_high = steps.begin_of(dimensions_of(host, t, rows.high)),
+                             .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1), .row_low = steps.begin_of(row_low), .row_high = steps.begin_of(dimensions_of(host, t, high)),
                              .over_low = steps.begin_of(over_low), .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
   }
   return task;
 }
 
 }  // namespace
+
+Index blocks_of(ReductionTask const& task) { return (task.rows_high + task.highs_of_block - 1) / task.highs_of_block * task.blocks_of_row; }
 
 Layout make_layout(HostReductions const& reductions, Index team_size) {
   Layout layout;
@@ -116,7 +140,7 @@ Layout make_layout(HostReductions const& reductions, Index team_size) {
 
 std::size_t bytes_of(Layout const& layout) {
   std::size_t blocks = 0;
-  for (auto const& task : layout.tasks) blocks += static_cast<std::size_t>(task.rows_high) * static_cast<std::size_t>(task.blocks_of_row);
+  for (auto const& task : layout.tasks) blocks += static_cast<std::size_t>(blocks_of(task));
   return layout.tasks.size() * (sizeof(ReductionTask) + sizeof(Index)) + layout.inputs.size() * sizeof(ReductionInput) + layout.steps.size() * sizeof(Index) + blocks * sizeof(BlockPlace);
 }
 

@@ -87,6 +87,8 @@ struct ReductionTask {
   Index over_low = 1, over_high = 1;  ///< states of what is eliminated, likewise
   Index block_rows = 1;               ///< of the low digit, which a team works on
   Index blocks_of_row = 1;            ///< that the low digit takes
+  Index highs_of_block = 1;           ///< states of the high digit that it works on, one after another: of some inputs they read the same
+  Offset output_high = 0;             ///< where the output's steps of the high digit begin
   Index log_lanes = 0;                ///< 2^this lanes share a row
   Index shifts = -1;                  ///< as HostReduction::shifts
   Index is_strided = 0;               ///< in each input, states of what is eliminated are equally far apart
@@ -109,6 +111,9 @@ struct Layout {
   std::vector<ReductionInput> inputs;
   std::vector<Index> steps;          ///< how far each state of a digit goes in an input, in cells
 };
+
+/// Teams that a reduction takes.
+Index blocks_of(ReductionTask const& task);
 
 /// \param team_size  lanes of a team; with one, no row is shared
 Layout make_layout(HostReductions const& reductions, Index team_size);

@@ -80,8 +80,8 @@ struct Reduce {
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto const place = blocks(first_block + team.league_rank());
     auto const task = from.tasks(place.task);
-    Index const begin = place.block % task.blocks_of_row * task.block_rows;
-    Block const block{place.block / task.blocks_of_row, begin, Kokkos::min(begin + task.block_rows, task.rows_low)};
+    Index const high = place.block / task.blocks_of_row * task.highs_of_block, begin = place.block % task.blocks_of_row * task.block_rows;
+    Block const block{high, Kokkos::min(high + task.highs_of_block, task.rows_high), begin, Kokkos::min(begin + task.block_rows, task.rows_low)};
     Value largest = reduce_block(team, task, block);
     if constexpr (Semiring::scales) {
       team.team_reduce(Kokkos::Max<Value>(largest));
@@ -94,7 +94,15 @@ struct Reduce {
 
  private:
   struct Block {
-    Index high, begin, end;  ///< of the low digit
+    Index high, last_high;  ///< of the high digit, from and up to
+    Index begin, end;       ///< of the low digit
+  };
+  /// What stays when the high digit changes: where rows are in inputs of few, and how inputs are read.
+  template <int Count, int Rows>
+  struct Places {
+    Index at[Count == 0 ? 1 : Count][Rows] = {};
+    Index over[Count == 0 ? 1 : Count] = {};  ///< how far apart states of the low digit are, or where their steps begin
+    Value scale[Count == 0 ? 1 : Count] = {};
   };
   /// What a lane works on: rows, team_size apart, and of what is eliminated each lanes-th state.
   struct Share {
@@ -132,7 +140,7 @@ struct Reduce {
         return from.scaled(begin_of(input, block.high, 0)[from.row_step(input, low)], from.scale_of(input));
       };
       Value const shift = Semiring::shift_to_mean(value, task.num_inputs, task.shifts);
-      from.values.cells(task.output + Offset{block.high} * task.rows_low + low) = shift;
+      from.values.cells(output_of(task, block.high) + low) = shift;
       if constexpr (Semiring::scales) largest = Kokkos::max(largest, shift);
     }
     return largest;
@@ -146,14 +154,15 @@ struct Reduce {
     for (Index first = block.begin; first < block.end; first += groups) {
       Index const low = first + (team.team_rank() >> task.log_lanes);
       Value result[1] = {Semiring::zero()};
-      if (low < block.end) combine<Count, 1>(task, block.high, {low, 1, lane, lanes}, result);
+      Share const share{low, 1, lane, lanes};
+      if (low < block.end) combine<Count, 1>(task, block.high, share, places_of<Count, 1>(task, share), result);
       *partial = result[0];
       for (Index half = lanes / 2; half > 0; half /= 2) {
         team.team_barrier();
         if (lane < half) *partial = Semiring::add(*partial, partial[half]);
       }
       if (lane == 0 && low < block.end) {
-        from.values.cells(task.output + Offset{block.high} * task.rows_low + low) = *partial;
+        from.values.cells(output_of(task, block.high) + low) = *partial;
         if constexpr (Semiring::scales) largest = Kokkos::max(largest, *partial);
       }
       team.team_barrier();  // the next rows' partial results overwrite these
@@ -165,15 +174,18 @@ struct Reduce {
   KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Value largest = 0;
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
-      Index const count = Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size);
-      Value result[Rows];
-      combine<Count, Rows>(task, block.high, {first, count, 0, 1}, result);
-      Value* const out = from.values.cells.data() + task.output + Offset{block.high} * task.rows_low + first;
-      for (int r = 0; r < Rows; ++r)
-        if (r < count) out[r * team_size] = result[r];
-      if constexpr (Semiring::scales)
+      Share const share{first, Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size), 0, 1};
+      auto const places = places_of<Count, Rows>(task, share);
+      for (Index high = block.high; high < block.last_high; ++high) {
+        Value result[Rows];
+        combine<Count, Rows>(task, high, share, places, result);
+        Value* const out = from.values.cells.data() + output_of(task, high) + first;
         for (int r = 0; r < Rows; ++r)
-          if (r < count) largest = Kokkos::max(largest, result[r]);
+          if (r < share.num_rows) out[r * team_size] = result[r];
+        if constexpr (Semiring::scales)
+          for (int r = 0; r < Rows; ++r)
+            if (r < share.num_rows) largest = Kokkos::max(largest, result[r]);
+      }
     }
     return largest;
   }
@@ -185,45 +197,52 @@ struct Reduce {
   }
   KOKKOS_FUNCTION static Index row(Share const& share, int r) { return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size; }
 
+  KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
+
   template <int Count, int Rows>
-  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Value* KOKKOS_RESTRICT result) const {
+  KOKKOS_FUNCTION Places<Count, Rows> places_of(ReductionTask const& task, Share const& share) const {
+    Places<Count, Rows> places;
+    int const rows = rows_of<Rows>(share);
+    for (int k = 0; k < Count; ++k) {
+      auto const& input = from.inputs(task.first_input + k);
+      places.scale[k] = from.scale_of(input);
+      places.over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
+      for (int r = 0; r < rows; ++r) places.at[k][r] = from.row_step(input, row(share, r));
+    }
+    return places;
+  }
+
+  template <int Count, int Rows>
+  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Places<Count, Rows> const& places, Value* KOKKOS_RESTRICT result) const {
     int const rows = rows_of<Rows>(share);
     for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
     if constexpr (Count == many) {
       combine_many<Rows>(task, high, share, rows, result);
     } else {
-      Index at[Count][Rows] = {}, over[Count];  // over: how far apart states of the low digit are, or where their steps begin
-      Value scale[Count];
-      for (int k = 0; k < Count; ++k) {
-        auto const& input = from.inputs(task.first_input + k);
-        scale[k] = from.scale_of(input);
-        over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
-        for (int r = 0; r < rows; ++r) at[k][r] = from.row_step(input, row(share, r));
-      }
       for (Index eh = 0; eh < task.over_high; ++eh) {
         Value const* begin[Count];
         for (int k = 0; k < Count; ++k) begin[k] = begin_of(from.inputs(task.first_input + k), high, eh);
         if (task.is_strided)
           for (Index el = share.lane; el < task.over_low; el += share.lanes) {
             Value const* cells[Count];
-            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + Offset{el} * over[k];
-            add_product<Count, Rows>(cells, at, scale, rows, result);
+            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + Offset{el} * places.over[k];
+            add_product<Count, Rows>(cells, places, rows, result);
           }
         else
           for (Index el = share.lane; el < task.over_low; el += share.lanes) {
             Value const* cells[Count];
-            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.steps(over[k] + el);
-            add_product<Count, Rows>(cells, at, scale, rows, result);
+            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.steps(places.over[k] + el);
+            add_product<Count, Rows>(cells, places, rows, result);
           }
       }
     }
   }
 
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], Index const (&at)[Count][Rows], Value const (&scale)[Count], int rows, Value* KOKKOS_RESTRICT result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], Places<Count, Rows> const& places, int rows, Value* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
-      Value product = from.scaled(cells[0][at[0][r]], scale[0]);
-      for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, from.scaled(cells[k][at[k][r]], scale[k]));
+      Value product = from.scaled(cells[0][places.at[0][r]], places.scale[0]);
+      for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, from.scaled(cells[k][places.at[k][r]], places.scale[k]));
       result[r] = Semiring::add(result[r], product);
     }
   }
@@ -288,7 +307,7 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace con
     schedule.first_block.push_back(std::ssize(blocks));
     schedule.first_reduction.push_back(std::ssize(order));
     for (Index r : level) {
-      Index const count = reductions.host_tasks[r].rows_high * reductions.host_tasks[r].blocks_of_row;
+      Index const count = detail::blocks_of(reductions.host_tasks[r]);
       for (Index block = 0; block < count; ++block) blocks.push_back({r, block});
       order.push_back(r);
     }
