@@ -244,8 +244,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Times exact inference"};
   app.add_option("models", a.models, "Files (.wcsp, .cfn, .uai, .bif, .h5), or networks to generate: random|scale_free|grid,variables[,states[,density[,seed]]]")->required();
   app.add_option("--backends", a.backends, "Default: all");
-  app.add_option("--precisions", a.precisions, "Of probabilities: double, float");
-  app.add_option("--order", a.order, "min_fill or min_weight");
+  app.add_option("--precisions", a.precisions, "Of probabilities: double, float")->check(CLI::IsMember({"double", "float"}));
+  app.add_option("--order", a.order, "min_fill or min_weight")->check(CLI::IsMember({"min_fill", "min_weight"}));
   app.add_option("--tries", a.tries, "Orders to make");
   app.add_option("--repeats", a.repeats, "Runs, of which the median counts")->check(CLI::Range(1, 1000));
   app.add_option("--most-bytes", a.most_bytes, "Models that take more are left out");

@@ -508,6 +508,10 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("small.wcsp", run("map", "small.wcsp", "-o", "small.wcsp", code=2)[1])
         run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
         self.assertIn("every assignment comes to the bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
+        everything = "never 1 2 1 9223372036854775807\n2\n1 0 9223372036854775807 0\n"
+        self.assertIn("every assignment comes to the bound", run("map", self.write("never.wcsp", everything), code=5)[0])
+        self.assertIn("every assignment comes to the bound", run("map", "never.wcsp", "--mini-buckets", 1, code=5)[0])
+        self.assertIn("is too large", run("map", self.write("large.wcsp", everything.replace(" 9223372036854775807 0", " 5000000000000000000 0")), code=3)[1])
         self.assertIn("salldiff", run("map", self.write("global.wcsp", "g 2 2 1 9\n2 2\n2 0 1 -1 salldiff var 1\n"), code=3)[1])
         # Names, decimals, and an objective to be large; then the same without what JSON asks for.
         self.write("names.cfn", '{"problem": {"name": "n", "mustbe": ">-20.0"},\n"variables": {"x": ["a", "b"], "y": 3},\n"functions": {\n'
@@ -602,8 +606,11 @@ R1: NOT path(b), path(nowhere)
         run("marginals", "road.bif", "-o", "road.txt", code=2)
         run("marginals", "road.bif", "--each", wet, "--each", damp, "-o", "several.MAR", code=2)
         # Exact, and how far loopy propagation is off: not at all where there is no cycle.
-        run("lbp", os.path.join(GOLDEN, "fig2.causal_fg"), "-o", "fig2.h5", "--name", "loopy")
-        self.assertLess(json.loads(run("marginals", "fig2.h5", "--against", "loopy", "--json")[0])["against"]["largest"], 1)
+        self.write("tree.causal_fg", "3\n\n0\nI\n0.3\n\n1\n*0.9;0.1\n1\n0\n\n2\n*0.8\n1\n1\n")
+        run("lbp", "tree.causal_fg", "-o", "tree.h5", "--name", "loopy", "--tolerance", "1e-12")
+        self.assertLess(json.loads(run("marginals", "tree.h5", "--against", "loopy", "--json")[0])["against"]["largest"], 1e-9)
+        self.assertIn("against exact_road_wet.txt: largest difference 0, at", run("marginals", "road.h5", "--evidence", wet, "--against", "exact_road_wet.txt")[0])
+        run("marginals", "road.bif", "--against", "road.MAR", "-o", "road.MAR", code=2)
         # A derivation graph that is too wide is refused before long.
         self.assertIn("elimination is too wide", run("marginals", "g.h5", "--tries", 1, code=6)[1])
 

@@ -96,6 +96,32 @@ TEST_CASE_TEMPLATE("mini-buckets: probabilities between bounds", Cell, HORNBILL_
   CHECK(matched < 0.95 * plain);
 }
 
+TEST_CASE_TEMPLATE("elimination: the best assignment at a hub, whose tables' product is no number", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  using Semiring = tables::MaxProduct<Value>;
+  Index const leaves = 3000;
+  tables::TableNetwork<Value> star;
+  star.cardinality.assign(leaves + 1, 2);
+  for (Index v = 1; v <= leaves; ++v) star.tables.push_back({{0, v}, {Value(0.3), Value(0.7), Value(0.2), Value(0.8)}});
+  auto const scopes = elim::scopes_of(star);
+  auto const order = elim::make_order(star.cardinality, scopes);
+  auto const solved = elim::eliminate<Semiring>(typename Cell::Exec(), star, elim::make_plan(star.cardinality, scopes, order));
+  CHECK(solved.assignment == std::vector<Index>(leaves + 1, 1));
+  CHECK(std::log(static_cast<double>(solved.value)) + solved.exponent * std::log(2.0) == doctest::Approx(leaves * std::log(static_cast<double>(Value(0.8)))).epsilon(1e-4));
+}
+
+TEST_CASE_TEMPLATE("elimination: very many tables of one wide scope", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  using Semiring = tables::SumProduct<Value>;
+  Index const states = 100;
+  tables::TableNetwork<Value> network;
+  network.cardinality = {states};
+  for (Index t = 0; t < 2000; ++t) network.tables.push_back({{0}, std::vector<Value>(static_cast<std::size_t>(states), Value(t % 2 == 0 ? 0.5 : 0.25))});
+  auto const scopes = elim::scopes_of(network);
+  auto const solved = elim::eliminate<Semiring>(typename Cell::Exec(), network, elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes)));
+  CHECK(std::log2(static_cast<double>(solved.value)) + solved.exponent == doctest::Approx(std::log2(100.0) - 3000));
+}
+
 TEST_CASE("mini-buckets: what is forbidden stays so, and what cannot be asked") {
   using Semiring = tables::MinSum<Cost>;
   using Exec = Kokkos::DefaultHostExecutionSpace;

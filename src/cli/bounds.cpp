@@ -24,6 +24,7 @@ struct Costs {
 
   Answer bound_of(elim::Elimination<tables::Cost> const& result) const { return std::min(result.value, network.upper_bound); }
   Answer value_of(std::vector<Index> const& assignment) const { return std::min(elim::value_of<Semiring>(network, assignment), network.upper_bound); }
+  bool is_impossible(Answer bound) const { return bound >= network.upper_bound; }
   Answer worst() const { return network.upper_bound; }
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
@@ -47,6 +48,7 @@ struct Probabilities {
     }
     return sum;
   }
+  bool is_impossible(Answer bound) const { return bound == worst(); }
   Answer worst() const { return -std::numeric_limits<double>::infinity(); }
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
@@ -83,8 +85,9 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
   try {
     plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), b.order, {.most_variables = z, .match_moments = a.match_moments});
     require_bytes(a, elim::bytes_needed<typename Semiring::Value>(plan), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
-  } catch (CapacityError const&) {
-    if (b.z == 0) throw;  // nothing is known yet
+  } catch (CapacityError const& e) {
+    if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
+    if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
     return "memory";
   }
   double const work = work_of(plan);
@@ -101,7 +104,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.value = value;
     b.assignment = result.assignment;
   }
-  if (b.is_exact) b.bound = b.value;  // but for rounding they are the same
+  if (b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
   return "";
 }
 
@@ -132,7 +135,8 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
     fmt::print("{}\n", answer.dump());
     return;
   }
-  if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
+  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, problem.text(b.bound));
+  else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
   else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, problem.text(b.bound));
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
@@ -158,7 +162,7 @@ int bound_probability(MapArguments const& a) {
   auto const observed = read_tables(a);
   Probabilities const problem{observed.network};
   auto const b = find_bounds(a, problem);
-  if (std::isinf(b.bound)) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
+  if (problem.is_impossible(b.bound)) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
   nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
   if (!b.assignment.empty()) {
     auto const assignment = complete(observed, b.assignment);

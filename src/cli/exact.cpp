@@ -57,6 +57,8 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
     return elim::measure_order(cardinality, scopes, std::move(variables), most_cells);
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}: {}", a.order, e.what()));
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{}, in the order of {}: {}", a.file, a.order, e.what()));
   }
 }
 

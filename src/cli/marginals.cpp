@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <numbers>
 
@@ -98,7 +99,11 @@ tables::TableNetwork<Value> converted(tables::TableNetwork<double> const& networ
   if constexpr (std::is_same_v<Value, double>) return network;
   tables::TableNetwork<Value> result;
   result.cardinality = network.cardinality;
-  for (auto const& table : network.tables) result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
+  for (auto const& table : network.tables) {
+    for (double value : table.values)
+      if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min())) throw InputError(fmt::format("a table has the entry {}, which --precision float cannot hold; double can", value));
+    result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
+  }
   return result;
 }
 
@@ -170,6 +175,13 @@ void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& 
   result.joint_scopes = plan.host.joint_scopes;
 }
 
+/// A variable of which nothing is known, as its numbers became too small; or -1.
+Index lost_variable(SetResult const& set) {
+  for (std::size_t v = 0; v < set.p.size(); ++v)
+    if (std::none_of(set.p[v].begin(), set.p[v].end(), [](double p) { return p > 0; })) return static_cast<Index>(v);
+  return -1;
+}
+
 template <class Value>
 Result solve(MarginalsArguments const& a, io::Model const& model, Problem const& problem) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
@@ -194,7 +206,7 @@ Result solve(MarginalsArguments const& a, io::Model const& model, Problem const&
   run(std::move(plan));
   if (result.sets_at_once == 1) return result;
   // Together, a set that is far less probable than another seems impossible: alone it shows what it is.
-  std::erase_if(which, [&](std::size_t s) { return std::isfinite(result.sets[s].log_z); });
+  std::erase_if(which, [&](std::size_t s) { return std::isfinite(result.sets[s].log_z) && lost_variable(result.sets[s]) < 0; });
   if (!which.empty()) run(plan_within_memory<Value>(a, problem, tree, 1));
   return result;
 }
@@ -212,22 +224,33 @@ struct Difference {
   double largest = 0, mean = 0;
   Index variable = -1;
 };
-Difference difference_from(MarginalsArguments const& a, io::Model const& model, SetResult const& set) {
-  std::vector<std::vector<double>> other;
-  if (auto const stored = model.marginals.find(a.against); stored != model.marginals.end()) {
-    for (double p : stored->second.p_true) other.push_back({1 - p, p});
+
+/// What --against names: marginals by variable and state, of stored ones P(variable = 1) alone.
+std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model) {
+  std::vector<std::vector<double>> others;
+  if (a.against.empty()) return others;
+  bool const is_stored = model.marginals.contains(a.against);
+  if (is_stored) {
+    for (double p : model.marginals.at(a.against).p_true) others.push_back({p});
   } else if (std::filesystem::exists(a.against)) {
-    other = io::read_uai_marginals(a.against);
+    others = io::read_uai_marginals(a.against);
   } else {
     throw InputError(fmt::format("--against {} is neither a file nor marginals stored in {}, where there are {}", a.against, a.file, model.marginals.empty() ? "none" : fmt::format("{}", fmt::join(names_of(model.marginals), ", "))));
   }
-  if (other.size() != set.p.size()) throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, other.size(), set.p.size()));
+  if (std::ssize(others) != model.graph.num_variables) throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, others.size(), model.graph.num_variables));
+  for (Index v = 0; v < model.graph.num_variables && !is_stored; ++v)
+    if (std::ssize(others[v]) != model.graph.states(v)) throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(), model.graph.states(v)));
+  return others;
+}
+
+Difference difference_from(std::vector<std::vector<double>> const& others, SetResult const& set) {
   Difference result;
-  for (std::size_t v = 0; v < other.size(); ++v) {
-    if (other[v].size() != set.p[v].size()) throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, other[v].size(), set.p[v].size()));
+  for (std::size_t v = 0; v < others.size(); ++v) {
     double largest = 0;
-    for (std::size_t s = 0; s < other[v].size(); ++s) largest = std::max(largest, std::abs(other[v][s] - set.p[v][s]));
-    result.mean += largest / static_cast<double>(other.size());
+    if (others[v].size() == 1 && set.p[v].size() > 1) largest = std::abs(others[v][0] - set.p[v][1]);
+    else if (others[v].size() == set.p[v].size())
+      for (std::size_t s = 0; s < set.p[v].size(); ++s) largest = std::max(largest, std::abs(others[v][s] - set.p[v][s]));
+    result.mean += largest / static_cast<double>(others.size());
     if (largest > result.largest || result.variable < 0) {
       result.largest = largest;
       result.variable = static_cast<Index>(v);
@@ -254,7 +277,7 @@ std::string describe_cell(HostFactorGraph const& graph, Problem const& problem, 
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-void print_text(MarginalsArguments const& a, io::Model const& model, Problem const& problem, Result const& r, std::vector<Index> const& query) {
+void print_text(MarginalsArguments const& a, io::Model const& model, Problem const& problem, Result const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
   for (auto const& set : r.sets) {
     auto const label = set.name.empty() ? a.file : a.file + ", " + set.name;
     if (std::isinf(set.log_z)) continue;
@@ -262,8 +285,8 @@ void print_text(MarginalsArguments const& a, io::Model const& model, Problem con
     for (Index v : best_of(a, query, set)) fmt::print("    {:.6f}  {}\n", set.p[v].size() > 1 ? set.p[v][1] : 0, model.graph.name_of(v));
     for (std::size_t j = 0; j < set.joint.size(); ++j)
       for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_cell(model.graph, problem, r.joint_scopes[j], cell));
-    if (a.against.empty()) continue;
-    auto const d = difference_from(a, model, set);
+    if (others.empty()) continue;
+    auto const d = difference_from(others, set);
     fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
   }
   fmt::print("  order {}: width {}, {} cliques, {} of tables{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
@@ -271,7 +294,7 @@ void print_text(MarginalsArguments const& a, io::Model const& model, Problem con
   fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, a.precision);
 }
 
-void print_json(MarginalsArguments const& a, io::Model const& model, Result const& r, std::vector<Index> const& query) {
+void print_json(MarginalsArguments const& a, io::Model const& model, Result const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
   for (auto const& set : r.sets) {
@@ -285,8 +308,8 @@ void print_json(MarginalsArguments const& a, io::Model const& model, Result cons
       for (Index v : r.joint_scopes[j]) names.push_back(model.graph.name_of(v));
       answer["joint"].push_back({{"variables", names}, {"p", set.joint[j]}});
     }
-    if (!a.against.empty() && std::isfinite(set.log_z)) {
-      auto const d = difference_from(a, model, set);
+    if (!others.empty() && std::isfinite(set.log_z)) {
+      auto const d = difference_from(others, set);
       answer["against"] = {{"name", a.against}, {"largest", d.largest}, {"mean", d.mean}, {"variable", model.graph.name_of(d.variable)}};
     }
     if (a.each.empty()) json.update(answer);
@@ -322,15 +345,21 @@ void require_usable(MarginalsArguments const& a) {  // before hours of work, not
 
 int run_marginals(MarginalsArguments& a) {
   require_usable(a);
-  settle(a, a.each);
+  auto others_read = a.each;
+  if (!a.against.empty()) others_read.push_back(a.against);
+  settle(a, others_read);
   auto model = read_model(a.file);
   auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a.file, model, a.top);
+  auto const others = read_others(a, model);
   auto const problem = make_problem(a, model);
   auto const result = a.precision == "float" ? solve<float>(a, model, problem) : solve<double>(a, model, problem);
+  for (auto const& set : result.sets)
+    if (Index const lost = std::isfinite(set.log_z) ? lost_variable(set) : -1; lost >= 0)
+      throw NumericError(fmt::format("{}: numbers around {} became too small to tell its marginal; {}", a.file, model.graph.name_of(lost), a.precision == "float" ? "--precision double may" : "another --order may"));
   auto const is_impossible = [](SetResult const& set) { return std::isinf(set.log_z); };
   bool const none = std::all_of(result.sets.begin(), result.sets.end(), is_impossible);
-  if (a.json) print_json(a, model, result, query);
-  else if (!none) print_text(a, model, problem, result, query);
+  if (a.json) print_json(a, model, result, query, others);
+  else if (!none) print_text(a, model, problem, result, query, others);
   if (!none && !a.output.empty()) write(a, model, result);
   for (auto const& set : result.sets)
     if (is_impossible(set)) throw ContradictionError(fmt::format("{}: nothing is possible{}{}", a.file, a.evidence.empty() && a.each.empty() ? "" : " under this evidence", set.name.empty() ? "" : ", " + set.name));
@@ -347,7 +376,7 @@ void add_marginals(CLI::App& app, int& exit_code) {
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is propagated on top of --evidence, as many at once as memory allows")->allow_extra_args(false)->option_text("SET");
   command->add_option("--joint", a->joint, "Print the joint marginal of variables, e.g. smoke,lung; may be given several times")->allow_extra_args(false)->option_text("A,B,...");
   command->add_option("--against", a->against, "Say how far other marginals are off: a .MAR file, or those stored under this name in FILE, e.g. by lbp")->check(not_empty());
-  command->add_option("--name", a->name, "Name of the marginals in an .h5 file")->capture_default_str();
+  command->add_option("--name", a->name, "Name of the marginals in an .h5 file")->capture_default_str()->needs("--output");
   command->add_option("--precision", a->precision, "double or float")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
   auto* top = command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1)")->check(not_empty());
   command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str()->needs(top);

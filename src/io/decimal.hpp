@@ -28,7 +28,7 @@ struct Decimal {
     }
     if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.digits);
-    if (error != std::errc{}) return std::nullopt;
+    if (error != std::errc{} || result.decimals > 18) return std::nullopt;
     if (is_negative) result.digits = -result.digits;
     return result;
   }

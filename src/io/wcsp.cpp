@@ -25,6 +25,7 @@ class WcspReader {
     for (std::int64_t v = 0; v < num_variables; ++v) network_.cardinality.push_back(read_domain(largest_domain));
     for (std::int64_t f = 0; f < num_functions; ++f) read_function(f);
     if (auto const extra = in_.next()) in_.fail(fmt::format("'{}' follows the last of {} cost functions", *extra, num_functions));
+    network_.upper_bound = std::min(network_.upper_bound, tables::infinite_cost);
     return std::move(network_);
   }
 
@@ -77,7 +78,9 @@ class WcspReader {
 
   Cost checked(Cost cost) const {
     if (cost < 0) in_.fail(fmt::format("the cost {} is negative", cost));
-    return cost >= network_.upper_bound ? tables::infinite_cost : cost;
+    if (cost >= network_.upper_bound) return tables::infinite_cost;
+    if (cost >= tables::infinite_cost / 4) in_.fail(fmt::format("the cost {} is too large; a lower upper bound makes it forbidden", cost));
+    return cost;
   }
 
   /// Costs that may be added up must stay far from what stands for infinity.

@@ -50,7 +50,12 @@ std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inpu
   constexpr std::size_t few = 2;
   constexpr double small = 8, always = 64;
   if (inputs.size() <= few) return inputs;
-  return merge_small(reductions, std::move(inputs), inputs.size() > most_factors ? std::max(combined_cells / small, always) : combined_cells / small, place);
+  double most_cells = combined_cells / small;
+  if (inputs.size() > most_factors) {  // those of one scope at least
+    most_cells = std::max(most_cells, always);
+    for (Index t : inputs) most_cells = std::max(most_cells, static_cast<double>(reductions.tables()[t].cells));
+  }
+  return merge_small(reductions, std::move(inputs), most_cells, place);
 }
 
 }  // namespace hornbill::tables

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <hornbill/graph/horn_factor.hpp>
 
 namespace hornbill::tables {
@@ -46,13 +48,12 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
 
 std::string CostNetwork::objective(Cost sum) const {
   Cost const value = is_maximised ? -(sum + offset) : sum + offset;
-  auto digits = std::to_string(value < 0 ? -value : value);
-  auto const places = static_cast<std::size_t>(decimals);
-  if (places > 0) {
-    if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
-    digits.insert(digits.size() - places, ".");
-  }
-  return (value < 0 ? "-" : "") + digits;
+  Cost const magnitude = value < 0 ? -value : value;
+  auto const sign = value < 0 ? "-" : "";
+  if (decimals == 0) return fmt::format("{}{}", sign, magnitude);
+  Cost unit = 1;
+  for (int i = 0; i < decimals; ++i) unit *= 10;
+  return fmt::format("{}{}.{:0{}}", sign, magnitude / unit, magnitude % unit, decimals);
 }
 
 TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {

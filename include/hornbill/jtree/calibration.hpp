@@ -91,19 +91,21 @@ void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
 template <class Semiring, class ExecutionSpace>
 void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
 
-/// Marginals of all variables, after calibrate(); all 0 in a connected part where a set is impossible.   \async yes
+/// Marginals of all variables, after calibrate(); all 0 in a connected part where a set is impossible, and of a
+/// variable where numbers became too small to tell (propagate the set alone, or in double).   \async yes
 /// \param[out] p  \shape [marginal_offsets.back(), num_sets]: each variable's states, one behind the other
 template <class Semiring, class ExecutionSpace>
 void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
                Kokkos::View<typename Semiring::Value*, typename ExecutionSpace::memory_space> const& p);
 
-/// A joint marginal of PlanOptions::joint, by set.   \return [num_sets][states], as joint_scopes has the variables, the last fastest
+/// A joint marginal of PlanOptions::joint, by set, after calibrate().   \return [num_sets][states], as joint_scopes has the variables, the last fastest
 template <class Semiring, class ExecutionSpace>
 std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                 State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint);
 
-/// ln of the sum over all assignments, by evidence set; of a Bayesian network ln P(evidence). -infinity of a set that is impossible, or, with
-/// several sets, 10^300 times less probable than others (propagate it alone to know).   \shape [num_sets]   \note waits for `exec`
+/// ln of the sum over all assignments, by evidence set; of a Bayesian network ln P(evidence). After
+/// calibrate(). -infinity of a set that is impossible, or, with several sets, so much less probable than others that numbers became too small
+/// (10^290, float 10^30): propagate it alone to know.   \shape [num_sets]   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state);
 

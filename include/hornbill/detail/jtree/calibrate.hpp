@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -12,6 +13,12 @@
 #include <hornbill/jtree/calibration.hpp>
 
 namespace hornbill::jtree::detail {
+
+/// What is less has lost digits: numbers so small are not normal.
+template <class Value>
+KOKKOS_INLINE_FUNCTION Value least_sum() {
+  return Kokkos::Experimental::norm_min_v<Value> / Kokkos::Experimental::epsilon_v<Value>;
+}
 
 /// One lane a variable and evidence set.
 template <class Value, class MemorySpace>
@@ -25,7 +32,7 @@ struct NormaliseMarginals {
     Offset const v = i / num_sets, set = i % num_sets, states = offsets(v + 1) - offsets(v);
     Value sum = 0;
     for (Offset s = 0; s < states; ++s) sum += tables(cells(v) + s * num_sets + set);
-    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = sum > 0 ? tables(cells(v) + s * num_sets + set) / sum : Value(0);
+    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = sum > least_sum<Value>() ? tables(cells(v) + s * num_sets + set) / sum : Value(0);
   }
 };
 
@@ -182,7 +189,7 @@ std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename Exec
   auto const cells = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells)));
   double const exponent = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[plan.host.total];
   std::vector<double> log_z;
-  for (auto cell : cells) log_z.push_back(std::log(static_cast<double>(cell)) + exponent * std::numbers::ln2);
+  for (auto cell : cells) log_z.push_back(cell <= detail::least_sum<typename Semiring::Value>() ? -std::numeric_limits<double>::infinity() : std::log(static_cast<double>(cell)) + exponent * std::numbers::ln2);
   return log_z;
 }
 

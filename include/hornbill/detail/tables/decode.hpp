@@ -47,8 +47,10 @@ struct Decode {
     return cell;
   }
 
+  /// Where probabilities are multiplied, the logarithm.
   KOKKOS_FUNCTION Value value_of(DecodeStep const& step, Offset joint_state) const {
     Value product = Semiring::one();
+    int exponent = 0;
     for (Offset k = step.first_input; k < step.last_input; ++k) {
       auto const& input = plan.inputs(k);
       Offset cell = plan.known(k), state = joint_state;
@@ -57,8 +59,14 @@ struct Decode {
       Value value = values.cells(cell);
       if constexpr (Semiring::scales) value *= static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
       product = Semiring::multiply(product, value);
+      if constexpr (Semiring::scales) {  // a bucket may have thousands of tables
+        int const of_product = exponent_of(product);
+        product *= static_cast<Value>(power_of_two(-of_product));
+        exponent += of_product;
+      }
     }
-    return product;
+    if constexpr (Semiring::scales) return Kokkos::log(product) + static_cast<Value>(exponent) * Kokkos::numbers::ln2_v<Value>;
+    else return product;
   }
 };
 
