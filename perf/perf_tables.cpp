@@ -142,7 +142,7 @@ json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNet
   double const order_seconds = seconds_of([&] { host = hb::elim::make_plan(network.cardinality, scopes, order_of(a, network.cardinality, scopes)); });
   json result{{"engine", "elimination"}, {"width", host.order.width}, {"total_cells", host.order.total_cells}, {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.most_bytes > 0 && static_cast<double>(hb::elim::bytes_needed<Value>(host)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
+  if (a.most_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] {
     auto const plan = hb::elim::make_plan(exec, host);
     hb::elim::load(exec, network, plan, hb::elim::make_state<Value>(exec, plan));
@@ -174,7 +174,7 @@ json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableN
   double const order_seconds = seconds_of([&] { host = hb::jtree::make_plan(network.cardinality, scopes, hb::jtree::make_join_tree(network.cardinality, scopes, order_of(a, network.cardinality, scopes))); });
   json result{{"engine", "junction tree"}, {"width", host.tree.order.width}, {"total_cells", host.tree.order.total_cells}, {"cliques", host.tree.cliques.size()}, {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.most_bytes > 0 && static_cast<double>(hb::jtree::bytes_needed<Value>(host)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
+  if (a.most_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] { hb::jtree::make_state<Semiring>(exec, hb::jtree::make_plan(exec, host), network); });
   auto const plan = hb::jtree::make_plan(exec, host);
   auto state = hb::jtree::make_state<Semiring>(exec, plan, network);
@@ -201,13 +201,6 @@ json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableN
   return result;
 }
 
-template <class Value>
-hb::tables::TableNetwork<Value> converted(hb::tables::TableNetwork<double> const& network) {
-  hb::tables::TableNetwork<Value> result{network.cardinality, {}, network.variable_names, {}};
-  for (auto const& table : network.tables) result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
-  return result;
-}
-
 void print(Arguments const& a, std::string const& model, std::string const& backend, std::string const& values, json result, double copy) {
   result.update({{"model", std::filesystem::path(model).filename().string()}, {"backend", backend}, {"device", hb::backend::describe(backend)}, {"values", values}, {"order", a.order}, {"copy_bytes_per_second", copy}, {"commit", a.commit}});
   if (result.contains("bytes_per_second")) result["share_of_copy"] = result["bytes_per_second"].get<double>() / copy;
@@ -218,7 +211,7 @@ void print(Arguments const& a, std::string const& model, std::string const& back
 void time_model(Arguments const& a, std::string const& model, std::string const& backend) {
   hb::backend::visit(backend, [&](auto const& exec) {
     double const copy = copy_bytes_per_second(exec);
-    bool const is_cost_file = model.ends_with(".wcsp") || model.ends_with(".cfn");
+    bool const is_cost_file = hb::io::is_cost_network(model);
     if (is_cost_file || model.find('.') == std::string::npos || model.find(',') != std::string::npos) {
       auto const network = is_cost_file ? hb::io::read_cost_network(model) : generate(model);
       print(a, model, backend, "int64", time_elimination<hb::tables::MinSum<Cost>>(exec, a, network), copy);
@@ -227,7 +220,7 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
     auto const network = hb::tables::to_tables(hb::io::read_model(model).graph);
     for (auto const& precision : a.precisions) {
       auto const both = [&]<class Value>(Value) {
-        auto const tables = converted<Value>(network);
+        auto const tables = hb::tables::converted<Value>(network);
         print(a, model, backend, precision, time_elimination<hb::tables::SumProduct<Value>>(exec, a, tables), copy);
         print(a, model, backend, precision, time_junction_tree<Value>(exec, a, tables), copy);
       };

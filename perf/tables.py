@@ -7,6 +7,7 @@
     perf/tables.py --sets perf/results/BP_FILE.jsonl ...         perf_bp's with --sets, one row a graph and schedule
     perf/tables.py --threads perf/results/BP_FILE.jsonl ...      perf_bp's with one number of CPU threads after another
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
+    perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine, for README
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
 """
 import argparse
@@ -177,8 +178,29 @@ def convergence(files):
         print_table(["schedule", "damping", "labels", "iterations", "largest distance to exact", "mean distance", "to libDAI's BP"], distances)
 
 
+def exact(files):
+    """A model a row: the time on the GPU, in both precisions where both were run, and how much longer one CPU thread takes; engine by engine."""
+    runs = {}
+    for line in read_lines(files):
+        if "error" not in line:
+            runs.setdefault(line["engine"], {}).setdefault(line["model"], {})[line["backend"], line["values"]] = line
+    milliseconds = lambda value: f"{value * 1e3:.3g}"
+    for engine, models in runs.items():
+        rows = []
+        for model, by_kind in models.items():
+            gpu = next((by_kind["cuda", values] for values in ("int64", "double") if ("cuda", values) in by_kind), None)
+            if gpu is None:
+                continue
+            cpu, single = by_kind.get(("openmp", gpu["values"])), by_kind.get(("cuda", "float"))
+            rows.append([model, gpu["width"], f"{gpu['combined_cells'] / 1e6:,.1f} M", milliseconds(gpu["seconds"]), milliseconds(single["seconds"]) if single else "",
+                         milliseconds(gpu["update_seconds"]) if "update_seconds" in gpu else "", f"{gpu['share_of_copy']:.2f}",
+                         f"{cpu['seconds'] / gpu['seconds']:.0f}" if cpu else ""])
+        print(f"{engine}:\n")
+        print_table(["model", "width", "cells combined", "GPU, ms", "float, ms", "update, ms", "share of copy", "one CPU thread / GPU"], rows)
+
+
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "sets": sets, "threads": threads, "rounds": rounds, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:

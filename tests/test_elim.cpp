@@ -24,6 +24,19 @@ elim::Elimination<typename Semiring::Value> solve(tables::TableNetwork<typename 
   return elim::eliminate<Semiring>(Exec(), network, elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes, options)));
 }
 
+/// A table that reductions made, and the power of two that it is to be multiplied by.
+template <class Semiring, class Exec>
+std::pair<std::vector<typename Semiring::Value>, double> reduced(Exec const& exec, tables::HostReductions const& host, std::vector<std::vector<typename Semiring::Value>> const& given, Index table) {
+  using Value = typename Semiring::Value;
+  auto const values = tables::make_values<Value>(exec, host);
+  tables::set_given<Value>(exec, host, values, given);
+  auto const reductions = tables::make_reductions(exec, host);
+  tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
+  auto const& place = host.tables()[table];
+  return {detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells))),
+          Semiring::scales ? tables::exponents_of(host, detail::to_vector(exec, values.largest))[table] : 0};
+}
+
 double log_of(double value, double exponent) { return std::log(value) + exponent * std::log(2.0); }
 
 constexpr Heuristic heuristics[] = {Heuristic::min_fill, Heuristic::min_degree, Heuristic::min_width, Heuristic::min_weight, Heuristic::degree};
@@ -136,13 +149,8 @@ TEST_CASE_TEMPLATE("reduction: over much or little, kept in whatever order", Cel
       for (Index v : kept) cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(state[v]);
       expected[cell] += wide[i] * narrow[static_cast<std::size_t>(state[2] * 5 + state[0])];
     }
-    auto const values = tables::make_values<double>(exec, host);
-    tables::set_given<double>(exec, host, values, std::vector{wide, narrow});
-    auto const reductions = tables::make_reductions(exec, host);
-    tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-    auto const place = host.tables()[output];
-    auto const sums = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
-    double const scale = std::exp2(tables::exponents_of(host, detail::to_vector(exec, values.largest))[output]);
+    auto const [sums, exponent] = reduced<Semiring>(exec, host, {wide, narrow}, output);
+    double const scale = std::exp2(exponent);
     for (std::size_t i = 0; i < expected.size(); ++i) CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
   }
 }
@@ -164,13 +172,7 @@ TEST_CASE_TEMPLATE("reduction: many inputs, merged or not", Cell, HORNBILL_TEST_
     if (merged) inputs = tables::merge_small(host, inputs, 150, place);
     CHECK(inputs.size() == (merged ? 3 : 6));
     Index const output = host.add_reduction(inputs, {1, 2, 3, 4, 5, 6}, {0});
-    auto const values = tables::make_values<Value>(exec, host);
-    tables::set_given<Value>(exec, host, values, given);
-    auto const reductions = tables::make_reductions(exec, host);
-    tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-    auto const at = host.tables()[output];
-    auto const cells = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(at.offset, at.offset + at.cells)));
-    double const exponent = tables::exponents_of(host, detail::to_vector(exec, values.largest))[output];
+    auto const [cells, exponent] = reduced<Semiring>(exec, host, given, output);
     for (Value cell : cells) sums[merged].push_back(static_cast<double>(cell) * std::exp2(exponent));
   }
   double most = 0;
@@ -195,14 +197,9 @@ TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again a
   for (Index t : {a, b})
     for (Offset i = 0, cells = (given.emplace_back(), host.tables()[t].cells); i < cells; ++i) given.back().push_back((i * 7919 + t) % 1009);
   CHECK(tables::detail::make_layout(host, 256).tasks.front().highs_of_block > 1);
-  auto const values = tables::make_values<Cost>(exec, host);
-  tables::set_given<Cost>(exec, host, values, given);
-  auto const reductions = tables::make_reductions(exec, host);
-  tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-  auto const place = host.tables()[output];
-  auto const cells = detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
+  auto const cells = reduced<Semiring>(exec, host, given, output).first;
   Offset wrong = 0;
-  for (Offset i = 0; i < place.cells; ++i) {
+  for (Offset i = 0; i < host.tables()[output].cells; ++i) {
     Cost least = tables::infinite_cost;
     for (Index state = 0; state < 2; ++state) {
       Offset in_a = state, in_b = state;

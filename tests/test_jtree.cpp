@@ -241,7 +241,7 @@ TEST_CASE_TEMPLATE("junction tree: joint marginals", Cell, HORNBILL_DOUBLE_CELLS
       evidence.back() = random_evidence(seed, network.cardinality);
       tree.calibrated(evidence);
       auto const found = jtree::joint_marginal(tree.exec, tree.plan, tree.state, 0).back();
-      auto const scope = tree.plan.host.joint_scopes.at(0);
+      auto const scope = tree.plan.host.joint_scope(0);
       for (Index a = 0; a < network.cardinality[1]; ++a)
         for (Index b = 0; b < network.cardinality[4]; ++b) {
           auto both = network;

@@ -41,11 +41,7 @@ struct Probabilities {
   Answer bound_of(elim::Elimination<double> const& result) const { return std::log10(result.value) + result.exponent * std::log10(2.0); }
   Answer value_of(std::vector<Index> const& assignment) const {
     double sum = 0;
-    for (auto const& table : network.tables) {
-      std::size_t cell = 0;
-      for (Index v : table.scope) cell = cell * static_cast<std::size_t>(network.cardinality[v]) + static_cast<std::size_t>(assignment[v]);
-      sum += std::log10(table.values[cell]);
-    }
+    for (auto const& table : network.tables) sum += std::log10(network.entry(table, assignment));
     return sum;
   }
   bool is_impossible(Answer bound) const { return bound == worst(); }
@@ -84,7 +80,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
   elim::HostPlan plan;
   try {
     plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), b.order, {.most_variables = z, .match_moments = a.match_moments});
-    require_bytes(a, elim::bytes_needed<typename Semiring::Value>(plan), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
+    require_bytes(a, tables::bytes_needed<typename Semiring::Value>(plan.reductions), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
   } catch (CapacityError const& e) {
     if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
     if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));

@@ -20,7 +20,7 @@ namespace {
 
 /// \throws CapacityError with the width to blame
 template <class Value>
-elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order) {
+elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, std::size_t& bytes) {
   auto const to_blame = blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
   elim::HostPlan plan;
   try {
@@ -28,7 +28,8 @@ elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<
   } catch (CapacityError const& e) {
     throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
   }
-  require_bytes(a, elim::bytes_needed<Value>(plan), "elimination", to_blame);
+  bytes = tables::bytes_needed<Value>(plan.reductions);
+  require_bytes(a, bytes, "elimination", to_blame);
   return plan;
 }
 
@@ -36,6 +37,7 @@ template <class Value>
 struct Solved {
   elim::Elimination<Value> result;
   elim::HostPlan plan;
+  std::size_t table_bytes = 0;
   std::string device;
   double order_seconds = 0, seconds = 0;
 };
@@ -47,7 +49,7 @@ Solved<typename Semiring::Value> solve(ExactArguments const& a, tables::TableNet
   auto begin = Clock::now();
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
   solved.order_seconds = seconds_since(begin);
-  solved.plan = plan_within_memory(a, network, std::move(order));
+  solved.plan = plan_within_memory(a, network, std::move(order), solved.table_bytes);
   solved.device = backend::describe(a.backend);
   begin = Clock::now();
   solved.result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, solved.plan); });
@@ -59,12 +61,12 @@ template <class Value>
 void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json answer, std::string const& text) {
   auto const& order = solved.plan.order;
   if (a.json) {
-    answer.update(order_json(a, order, elim::bytes_needed<Value>(solved.plan)));
+    answer.update(order_json(a, order, solved.table_bytes));
     answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}});
     fmt::print("{}\n", answer.dump());
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(elim::bytes_needed<Value>(solved.plan))),
+  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(solved.table_bytes)),
              human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
 }
 
@@ -136,7 +138,7 @@ void add_map(CLI::App& app, int& exit_code) {
   command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
   command->callback([a, z, gap, match, &exit_code] {
     settle(*a);
-    bool const is_cost = a->file.ends_with(".wcsp") || a->file.ends_with(".cfn"), in_parts = z->count() + gap->count() > 0;
+    bool const is_cost = io::is_cost_network(a->file), in_parts = z->count() + gap->count() > 0;
     if (match->count() > 0 && !in_parts) throw UsageError("--match-moments is for --mini-buckets or --bound-gap");
     if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
     else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);

@@ -15,17 +15,6 @@
 namespace hornbill::cli {
 namespace {
 
-/// What --evidence gives, and with it each set of --each, where there are any.
-std::vector<HostEvidence> gather_evidence(LbpArguments const& a, io::Model const& model) {
-  auto const common = read_evidence(a.file, model, a.evidence);
-  std::vector<HostEvidence> sets(std::max<std::size_t>(1, a.each.size()), common);
-  for (std::size_t s = 0; s < a.each.size(); ++s) {
-    auto const own = read_evidence(a.file, model, a.each[s]);
-    sets[s].insert(sets[s].end(), own.begin(), own.end());
-  }
-  return sets;
-}
-
 /// Starts from stored messages. What they say with certainty stands in the sets in which no evidence for it has gone.
 template <class Value, class Exec, class Graph, class State>
 void start_from(Exec const& exec, Graph const& graph, io::StoredMessages const& messages, std::vector<HostEvidence> const& observed,
@@ -62,9 +51,7 @@ void require_usable_output(LbpArguments const& a) {  // before hours of work, no
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
     throw UsageError(fmt::format("-o {}: marginals are written to .h5 files", a.output));
   if (a.store_messages && a.each.size() > 1) throw UsageError("--store-messages stores those of one evidence set; --each gives several");
-  for (auto one = a.each.begin(); one != a.each.end(); ++one)
-    if (std::any_of(a.each.begin(), one, [&](auto const& other) { return stored_name(a, other) == stored_name(a, *one); }))
-      throw UsageError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
+  require_names_apart(a.name, a.each);
   if (!a.output.empty()) io::require_writable(a.output);
   io::validate_name(a.name, "set of marginals");
 }
@@ -74,7 +61,7 @@ int run_lbp(LbpArguments& a) {
   if (!a.start.empty()) a.options.acceleration.after = 0;  // plain iterations would lead away from where damped ones have led
   settle(a);
   auto model = read_model(a.file);
-  auto const observed = gather_evidence(a, model);
+  auto const observed = read_evidence_sets(a.file, model, a.evidence, a.each);
   if (!a.start.empty() && !model.messages.contains(a.start))
     throw InputError(a.file, "/messages", fmt::format("there are no messages '{}' to start from; there are {} (--store-messages stores them)", a.start, model.messages.empty() ? "none" : fmt::format("{}", fmt::join(names_of(model.messages), ", "))));
   auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a.file, model, a.top);

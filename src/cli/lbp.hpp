@@ -37,8 +37,6 @@ struct Result {
 void print_result(LbpArguments const& a, io::Model const& model, Result const& result, std::vector<Index> const& query);
 /// Says on the error stream which variable an evidence set contradicts itself at.
 void report_contradiction(LbpArguments const& a, io::Model const& model, SetResult const& set);
-/// Under which marginals of a set are stored.
-std::string stored_name(LbpArguments const& a, std::string const& set);
 /// Writes the model with the marginals of each set.
 void write_result(LbpArguments const& a, io::Model& model, Result const& result);
 /// Of the set that fared worst.

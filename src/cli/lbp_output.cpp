@@ -48,13 +48,6 @@ void print_set(LbpArguments const& a, SetResult const& set) {
     fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report.stop));
 }
 
-/// The most probable variables of a query, most probable first; ties by id.
-std::vector<Index> rank(std::vector<Index> variables, std::vector<double> const& p_true, int count) {
-  std::sort(variables.begin(), variables.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
-  variables.resize(std::min<std::size_t>(variables.size(), count));
-  return variables;
-}
-
 nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vector<Index> const& best) {
   if (set.report.stop == bp::Stop::contradiction)
     return {{"stop", "contradiction"}, {"variable", set.report.contradiction}, {"name", model.graph.name_of(set.report.contradiction)}, {"iterations", set.report.iterations}};
@@ -66,7 +59,7 @@ nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vecto
 }  // namespace
 
 void print_result(LbpArguments const& a, io::Model const& model, Result const& result, std::vector<Index> const& query) {
-  auto best = [&](SetResult const& set) { return rank(query, set.p_true, a.top_count); };
+  auto best = [&](SetResult const& set) { return most_probable(query, set.p_true, a.top_count); };
   if (a.json) {
     bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
     auto json = contradicted ? nlohmann::json::object() : report_json(a, result);
@@ -94,10 +87,6 @@ void report_contradiction(LbpArguments const& a, io::Model const& model, SetResu
                      "Withdraw or soften an observation near it\n", a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
 }
 
-std::string stored_name(LbpArguments const& a, std::string const& set) {
-  return set.empty() ? a.name : a.name + "_" + std::filesystem::path(set).filename().string();
-}
-
 void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
   for (auto const& set : r.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
@@ -117,7 +106,7 @@ void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
                             {"hornbill_version", HORNBILL_VERSION}};
     if (a.share) marginals.attributes["share"] = fmt::format("{:.17g}", *a.share);
     if (a.seed) marginals.attributes["seed"] = std::to_string(*a.seed);
-    model.marginals[stored_name(a, set.name)] = std::move(marginals);
+    model.marginals[stored_name(a.name, set.name)] = std::move(marginals);
   }
   model.messages.erase(a.name);  // of an earlier run
   if (a.store_messages) model.messages[a.name] = r.messages;

@@ -73,15 +73,7 @@ std::vector<Index> variables_of(std::string const& list, io::Model const& model)
 
 Problem make_problem(MarginalsArguments const& a, io::Model const& model) {
   Problem problem;
-  auto const common = read_evidence(a.file, model, a.evidence);
-  for (std::size_t s = 0; s < std::max<std::size_t>(1, a.each.size()); ++s) {
-    auto all = common;
-    if (!a.each.empty()) {
-      auto const own = read_evidence(a.file, model, a.each[s]);
-      all.insert(all.end(), own.begin(), own.end());
-    }
-    problem.sets.push_back(last_of_each_variable(all));
-  }
+  for (auto const& set : read_evidence_sets(a.file, model, a.evidence, a.each)) problem.sets.push_back(last_of_each_variable(set));
   auto const in_all = [&](Observation const& o) {
     return std::all_of(problem.sets.begin(), problem.sets.end(), [&](auto const& set) { return std::find(set.begin(), set.end(), o) != set.end(); });
   };
@@ -94,28 +86,16 @@ Problem make_problem(MarginalsArguments const& a, io::Model const& model) {
   return problem;
 }
 
+/// A plan for as many evidence sets at once as fit.   \param[out] bytes  that it takes   \throws CapacityError
 template <class Value>
-tables::TableNetwork<Value> converted(tables::TableNetwork<double> const& network) {
-  if constexpr (std::is_same_v<Value, double>) return network;
-  tables::TableNetwork<Value> result;
-  result.cardinality = network.cardinality;
-  for (auto const& table : network.tables) {
-    for (double value : table.values)
-      if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min())) throw InputError(fmt::format("a table has the entry {}, which --precision float cannot hold; double can", value));
-    result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
-  }
-  return result;
-}
-
-/// A plan for as many evidence sets at once as fit.   \throws CapacityError
-template <class Value>
-jtree::HostPlan plan_within_memory(ExactArguments const& a, Problem const& problem, jtree::JoinTree const& tree, Index sets) {
+jtree::HostPlan plan_within_memory(ExactArguments const& a, Problem const& problem, jtree::JoinTree const& tree, Index sets, std::size_t& bytes) {
   auto const to_blame = blame(tree.order, tree.order.widest < 0 ? "no variable" : problem.network.name_of(tree.order.widest));
   for (;; sets = (sets + 1) / 2) {
     try {
       auto plan = jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint});
-      if (sets > 1 && jtree::bytes_needed<Value>(plan) > usable_bytes(a)) continue;
-      require_bytes(a, jtree::bytes_needed<Value>(plan), "the junction tree", to_blame);
+      bytes = tables::bytes_needed<Value>(plan.reductions);
+      if (sets > 1 && bytes > usable_bytes(a)) continue;
+      require_bytes(a, bytes, "the junction tree", to_blame);
       return plan;
     } catch (CapacityError const& e) {
       if (sets > 1) continue;
@@ -146,7 +126,7 @@ void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& 
   using Semiring = tables::SumProduct<Value>;
   auto begin = Clock::now();
   auto const plan = jtree::make_plan(exec, std::move(host));
-  auto state = jtree::make_state<Semiring>(exec, plan, converted<Value>(problem.network));
+  auto state = jtree::make_state<Semiring>(exec, plan, tables::converted<Value>(problem.network));
   auto const at_once = static_cast<std::size_t>(plan.host.num_sets);
   Kokkos::View<Value*, typename Exec::memory_space> const p("hornbill::cli::marginals", static_cast<std::size_t>(plan.marginal_offsets.back()) * at_once);
   exec.fence("hornbill: set-up is timed by itself");
@@ -172,7 +152,8 @@ void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& 
       for (std::size_t s = 0; s < at_once && first + s < which.size(); ++s) result.sets[which[first + s]].joint.push_back(of_sets[s]);
     }
   }
-  result.joint_scopes = plan.host.joint_scopes;
+  result.joint_scopes.clear();
+  for (std::size_t j = 0; j < plan.host.joints.size(); ++j) result.joint_scopes.push_back(plan.host.joint_scope(j));
 }
 
 /// A variable of which nothing is known, as its numbers became too small; or -1.
@@ -200,23 +181,22 @@ Result solve(MarginalsArguments const& a, io::Model const& model, Problem const&
     result.sets.push_back({a.each.empty() ? "" : a.each[s], {}, {}, 0});
   }
   auto const run = [&](jtree::HostPlan plan) { backend::visit(a.backend, [&](auto const& exec) { propagate<Value>(exec, problem, model.graph, std::move(plan), which, result); }); };
-  auto plan = plan_within_memory<Value>(a, problem, tree, static_cast<Index>(which.size()));
-  result.table_bytes = jtree::bytes_needed<Value>(plan);
+  auto plan = plan_within_memory<Value>(a, problem, tree, static_cast<Index>(which.size()), result.table_bytes);
   result.sets_at_once = plan.num_sets;
   run(std::move(plan));
   if (result.sets_at_once == 1) return result;
   // Together, a set that is far less probable than another seems impossible: alone it shows what it is.
   std::erase_if(which, [&](std::size_t s) { return std::isfinite(result.sets[s].log_z) && lost_variable(result.sets[s]) < 0; });
-  if (!which.empty()) run(plan_within_memory<Value>(a, problem, tree, 1));
+  std::size_t bytes_alone = 0;
+  if (!which.empty()) run(plan_within_memory<Value>(a, problem, tree, 1, bytes_alone));
   return result;
 }
 
-/// The most probable of a query, by P(variable = 1); ties by number.
-std::vector<Index> best_of(MarginalsArguments const& a, std::vector<Index> query, SetResult const& set) {
-  auto const p_true = [&](Index v) { return set.p[v].size() > 1 ? set.p[v][1] : 0; };
-  std::sort(query.begin(), query.end(), [&](Index v, Index w) { return p_true(v) != p_true(w) ? p_true(v) > p_true(w) : v < w; });
-  query.resize(std::min<std::size_t>(query.size(), static_cast<std::size_t>(a.top_count)));
-  return query;
+/// P(variable = 1); 0 where there is no such state.
+std::vector<double> p_true_of(SetResult const& set) {
+  std::vector<double> p_true;
+  for (auto const& p : set.p) p_true.push_back(p.size() > 1 ? p[1] : 0);
+  return p_true;
 }
 
 /// How far other marginals are off: those stored in the model, or of a file of the UAI competitions.
@@ -282,7 +262,8 @@ void print_text(MarginalsArguments const& a, io::Model const& model, Problem con
     auto const label = set.name.empty() ? a.file : a.file + ", " + set.name;
     if (std::isinf(set.log_z)) continue;
     fmt::print("{}: partition function 10^{:.12g}\n", label, set.log_z / std::numbers::ln10);
-    for (Index v : best_of(a, query, set)) fmt::print("    {:.6f}  {}\n", set.p[v].size() > 1 ? set.p[v][1] : 0, model.graph.name_of(v));
+    auto const p_true = p_true_of(set);
+    for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {}\n", p_true[v], model.graph.name_of(v));
     for (std::size_t j = 0; j < set.joint.size(); ++j)
       for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_cell(model.graph, problem, r.joint_scopes[j], cell));
     if (others.empty()) continue;
@@ -302,7 +283,7 @@ void print_json(MarginalsArguments const& a, io::Model const& model, Result cons
     if (!set.name.empty()) answer["evidence"] = set.name;
     if (std::isinf(set.log_z)) answer["log10_z"] = nullptr;
     else answer["log10_z"] = set.log_z / std::numbers::ln10;
-    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : best_of(a, query, set)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p", set.p[v]}});
+    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p", set.p[v]}});
     for (std::size_t j = 0; j < set.joint.size(); ++j) {
       nlohmann::json names;
       for (Index v : r.joint_scopes[j]) names.push_back(model.graph.name_of(v));
@@ -318,19 +299,17 @@ void print_json(MarginalsArguments const& a, io::Model const& model, Result cons
   fmt::print("{}\n", json.dump());
 }
 
-std::string stored_name(MarginalsArguments const& a, std::string const& set) { return set.empty() ? a.name : a.name + "_" + std::filesystem::path(set).filename().string(); }
-
 void write(MarginalsArguments const& a, io::Model& model, Result const& r) {
   if (a.output.ends_with(".MAR")) return io::write_uai_marginals(r.sets.front().p, a.output);
   for (auto const& set : r.sets) {
     if (std::isinf(set.log_z)) continue;
     io::StoredMarginals marginals;
-    for (auto const& p : set.p) marginals.p_true.push_back(p.size() > 1 ? p[1] : 0);
+    marginals.p_true = p_true_of(set);
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);
     marginals.attributes = {{"method", "junction tree"}, {"backend", a.backend}, {"precision", a.precision}, {"log_z", fmt::format("{:.17g}", set.log_z)},
                             {"evidence", fmt::format("{}", fmt::join(evidence, " "))}, {"hornbill_version", HORNBILL_VERSION}};
-    model.marginals[stored_name(a, set.name)] = std::move(marginals);
+    model.marginals[stored_name(a.name, set.name)] = std::move(marginals);
   }
   io::write_model(model, a.output);
 }
@@ -339,8 +318,7 @@ void require_usable(MarginalsArguments const& a) {  // before hours of work, not
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5") && !a.output.ends_with(".MAR")) throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
   if (a.output.ends_with(".MAR") && a.each.size() > 1) throw UsageError("-o: a .MAR file holds the marginals of one evidence set; --each gives several, which fit into an .h5 file");
   io::validate_name(a.name, "set of marginals");
-  for (auto one = a.each.begin(); one != a.each.end(); ++one)
-    if (std::any_of(a.each.begin(), one, [&](auto const& other) { return stored_name(a, other) == stored_name(a, *one); })) throw UsageError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
+  require_names_apart(a.name, a.each);
 }
 
 int run_marginals(MarginalsArguments& a) {

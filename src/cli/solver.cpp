@@ -115,6 +115,30 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
   return all;
 }
 
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model, std::vector<std::string> const& evidence, std::vector<std::string> const& each) {
+  auto const common = read_evidence(file, model, evidence);
+  std::vector<HostEvidence> sets(std::max<std::size_t>(1, each.size()), common);
+  for (std::size_t s = 0; s < each.size(); ++s) {
+    auto const own = read_evidence(file, model, each[s]);
+    sets[s].insert(sets[s].end(), own.begin(), own.end());
+  }
+  return sets;
+}
+
+std::string stored_name(std::string const& name, std::string const& set) { return set.empty() ? name : name + "_" + std::filesystem::path(set).filename().string(); }
+
+void require_names_apart(std::string const& name, std::vector<std::string> const& each) {
+  for (auto one = each.begin(); one != each.end(); ++one)
+    if (std::any_of(each.begin(), one, [&](auto const& other) { return stored_name(name, other) == stored_name(name, *one); }))
+      throw UsageError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
+}
+
+std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count) {
+  std::sort(query.begin(), query.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
+  query.resize(std::min<std::size_t>(query.size(), static_cast<std::size_t>(count)));
+  return query;
+}
+
 std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name) {
   auto const query = model.queries.find(name);
   if (query != model.queries.end()) return query->second;

@@ -60,6 +60,17 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
 /// Several, one after another.
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources);
 
+/// What --evidence gives, and with it each set of --each, where there are any.
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model, std::vector<std::string> const& evidence, std::vector<std::string> const& each);
+
+/// Under which name the marginals of an evidence set of --each are stored; of no such set, `name`.
+std::string stored_name(std::string const& name, std::string const& set);
+/// \throws UsageError where two sets of --each would be stored under one name
+void require_names_apart(std::string const& name, std::vector<std::string> const& each);
+
+/// The most probable variables of a query, most probable first; ties by number.
+std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count);
+
 /// A query of the model, or `all` variables.   \throws InputError listing what there is
 std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name);
 

@@ -1,13 +1,13 @@
 #include <hornbill/elim/mini_buckets.hpp>
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+
+#include "variable_order.hpp"
 
 namespace hornbill::elim {
 namespace {
@@ -23,39 +23,26 @@ class Planner {
   Planner(std::vector<Index> const& cardinality, Order order, MiniBucketOptions const& options) : options_(options) {
     plan_.order = std::move(order);
     plan_.reductions = tables::HostReductions(cardinality);
-    auto const& variables = plan_.order.variables;
-    if (variables.size() != cardinality.size()) throw ShapeError("variables of the elimination order", cardinality.size(), variables.size());
-    place_.resize(variables.size());
-    for (std::size_t i = 0; i < variables.size(); ++i) place_[variables[i]] = static_cast<Index>(i);
-    buckets_.resize(variables.size());
+    in_order_ = VariableOrder(plan_.order.variables, cardinality.size());
+    buckets_.resize(cardinality.size());
   }
 
   HostPlan make(std::vector<std::span<Index const>> const& scopes) {
-    for (auto const& scope : scopes) {
-      std::vector<Index> sorted(scope.begin(), scope.end());
-      std::sort(sorted.begin(), sorted.end(), before());
-      plan_.given.push_back(sorted);
-      put(plan_.reductions.add_table(std::move(sorted)));
-    }
+    for (auto const& scope : scopes) put(plan_.reductions.add_table(in_order_.sorted(scope)));
     for (std::size_t i = 0; i < buckets_.size(); ++i) eliminate(plan_.order.variables[i], buckets_[i]);
-    plan_.result = plan_.reductions.add_reduction(tables::merge_small(plan_.reductions, std::move(rest_), 1, place_), {}, {});
+    plan_.result = plan_.reductions.add_reduction(tables::merge_small(plan_.reductions, std::move(rest_), 1, in_order_.places()), {}, {});
     return std::move(plan_);
   }
 
  private:
-  struct Before {
-    std::vector<Index> const* place;
-    bool operator()(Index v, Index w) const { return (*place)[v] < (*place)[w]; }
-  };
-  Before before() const { return {&place_}; }
   std::vector<Index> const& scope_of(Index table) const { return plan_.reductions.tables()[table].scope; }
 
-  void put(Index table) { (scope_of(table).empty() ? rest_ : buckets_[place_[scope_of(table).front()]]).push_back(table); }
+  void put(Index table) { (scope_of(table).empty() ? rest_ : buckets_[in_order_.place_of(scope_of(table).front())]).push_back(table); }
 
   void eliminate(Index v, std::vector<Index> const& tables) {
     plan_.decode.push_back({tables, {v}});
     auto parts = divide(v, tables);
-    for (auto& part : parts) part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), plan_.reductions.states_of(part.scope), place_);
+    for (auto& part : parts) part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), plan_.reductions.states_of(part.scope), in_order_.places());
     if (parts.size() > 1) {
       plan_.is_exact = false;
       if (options_.match_moments) match(v, parts);
@@ -73,7 +60,7 @@ class Planner {
     for (Index t : tables) {
       bool found = false;
       for (auto& part : parts) {
-        auto joined = united(part.scope, scope_of(t));
+        auto joined = in_order_.united(part.scope, scope_of(t));
         if (std::ssize(joined) > options_.most_variables && joined.size() > part.scope.size()) continue;
         part.tables.push_back(t);
         part.scope = std::move(joined);
@@ -94,15 +81,9 @@ class Planner {
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].tables.push_back(shifts[i]);
   }
 
-  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const {
-    std::vector<Index> result;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result), before());
-    return result;
-  }
-
   HostPlan plan_;
   MiniBucketOptions options_;
-  std::vector<Index> place_;
+  VariableOrder in_order_;
   std::vector<std::vector<Index>> buckets_;  // tables, by place in the order
   std::vector<Index> rest_;                  // those without variables
 };

@@ -16,7 +16,7 @@
 namespace hornbill::elim {
 namespace {
 
-double score(PrimalGraph const& graph, Index v, Heuristic heuristic) {
+double score(PrimalGraph& graph, Index v, Heuristic heuristic) {
   switch (heuristic) {
     case Heuristic::min_fill: return graph.fill(v);
     case Heuristic::min_weight: return graph.cells(v);
@@ -63,7 +63,10 @@ std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heur
       for (Index w : around) changed.insert(graph.neighbours(w).begin(), graph.neighbours(w).end());
     for (Index w : changed) {
       left.erase(key[w]);
-      std::get<double>(key[w]) = score(graph, w, heuristic);
+      auto& of_w = std::get<double>(key[w]);
+      // Where no edge was added, w has lost just the pairs of v and those that were not v's neighbours: told without looking at a hub's others.
+      if (heuristic == Heuristic::min_fill && least == 0) of_w -= static_cast<double>(graph.neighbours(w).size() + 1 - around.size());
+      else of_w = score(graph, w, heuristic);
       left.insert(key[w]);
     }
   }

@@ -18,14 +18,15 @@ class PrimalGraph {
   double cells(Index v) const { return table_cells(v) * cardinality_[v]; }
   /// Of the table over its neighbours.
   double table_cells(Index v) const;
-  /// Pairs of neighbours that are not neighbours themselves.
-  double fill(Index v) const;
+  /// Pairs of neighbours that are not neighbours themselves; by their lists, not by pairs, as a hub has very many.
+  double fill(Index v);
   /// Takes a variable out; its neighbours become each other's.
   void eliminate(Index v, bool connect = true);
 
  private:
   std::span<Index const> cardinality_;
   std::vector<std::vector<Index>> neighbours_;  // sorted
+  std::vector<bool> is_marked_;                 // of fill(): neighbours of its variable
 };
 
 }  // namespace hornbill::elim

@@ -318,6 +318,8 @@ class CfnReader {
 
 tables::CostNetwork read_cfn(std::string const& file) { return CfnReader(file).read(); }
 
+bool is_cost_network(std::string const& file) { return file.ends_with(".wcsp") || file.ends_with(".cfn"); }
+
 tables::CostNetwork read_cost_network(std::string const& file) { return file.ends_with(".cfn") ? read_cfn(file) : read_wcsp(file); }
 
 }  // namespace hornbill::io

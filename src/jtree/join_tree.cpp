@@ -1,11 +1,9 @@
 #include <hornbill/jtree/join_tree.hpp>
 
-#include <algorithm>
 #include <utility>
 
-#include <hornbill/error.hpp>
-
 #include "../elim/primal_graph.hpp"
+#include "../elim/variable_order.hpp"
 
 namespace hornbill::jtree {
 
@@ -13,9 +11,7 @@ JoinTree make_join_tree(std::span<Index const> cardinality, std::vector<std::spa
   JoinTree tree;
   tree.order = std::move(order);
   auto const& variables = tree.order.variables;
-  if (variables.size() != cardinality.size()) throw ShapeError("variables of the elimination order", cardinality.size(), variables.size());
-  std::vector<Index> place(variables.size());
-  for (std::size_t i = 0; i < variables.size(); ++i) place[variables[i]] = static_cast<Index>(i);
+  elim::VariableOrder const in_order(variables, cardinality.size());
 
   elim::PrimalGraph graph(cardinality, scopes);
   std::vector<std::vector<Index>> later(variables.size());  // of each variable, its neighbours when it is eliminated
@@ -23,8 +19,7 @@ JoinTree make_join_tree(std::span<Index const> cardinality, std::vector<std::spa
   std::vector<Index> last_of;                               // of each clique, the variable that is eliminated last of those it is the clique of
   tree.clique_of.resize(variables.size());
   for (Index v : variables) {
-    later[v] = graph.neighbours(v);
-    std::sort(later[v].begin(), later[v].end(), [&](Index a, Index b) { return place[a] < place[b]; });
+    later[v] = in_order.sorted(graph.neighbours(v));
     graph.eliminate(v);
     if (Index const below = widest_below[v]; below >= 0 && later[below].size() == later[v].size() + 1) {  // the clique there has all of these
       tree.clique_of[v] = tree.clique_of[below];

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -8,6 +8,8 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/jtree/calibration.hpp>
+
+#include "../elim/variable_order.hpp"
 
 namespace hornbill::jtree {
 namespace {
@@ -27,12 +29,6 @@ struct Node {
   std::vector<Index> links;
 };
 
-/// Variables in the order of elimination.
-struct Before {
-  std::vector<Index> const* place;
-  bool operator()(Index v, Index w) const { return (*place)[v] < (*place)[w]; }
-};
-
 class Planner {
  public:
   Planner(std::vector<Index> cardinality, JoinTree tree, PlanOptions const& options) : num_variables_(static_cast<Index>(cardinality.size())), has_sets_(options.num_sets > 1) {
@@ -40,9 +36,8 @@ class Planner {
     plan_.tree = std::move(tree);
     plan_.num_sets = options.num_sets;
     plan_.reductions = tables::HostReductions(std::move(cardinality));
-    place_.resize(plan_.reductions.cardinality().size());
-    for (std::size_t i = 0; i < plan_.tree.order.variables.size(); ++i) place_[plan_.tree.order.variables[i]] = static_cast<Index>(i);
-    if (has_sets_) place_.back() = num_variables_;
+    in_order_ = elim::VariableOrder(plan_.tree.order.variables, static_cast<std::size_t>(num_variables_));
+    if (has_sets_) in_order_.append();
   }
 
   HostPlan make(std::vector<std::span<Index const>> const& scopes, PlanOptions const& options) {
@@ -60,23 +55,22 @@ class Planner {
   void add_given(std::vector<std::span<Index const>> const& scopes) {
     std::vector<Index> smallest(static_cast<std::size_t>(num_variables_), -1), without;
     for (auto const& scope : scopes) {
-      plan_.given.push_back(sorted({scope.begin(), scope.end()}));
-      Index const table = plan_.reductions.add_table(plan_.given.back());
+      Index const table = plan_.reductions.add_table(sorted(scope));
       if (scope.empty()) without.push_back(table);
       for (Index v : scope)
         if (smallest[v] < 0 || cells(table) < cells(smallest[v])) smallest[v] = table;
     }
-    plan_.first_evidence = static_cast<Index>(plan_.given.size());
-    std::vector<std::vector<Index>> evidence(plan_.given.size());  // that joins each table
+    plan_.first_evidence = plan_.reductions.num_given();
+    std::vector<std::vector<Index>> evidence(scopes.size());  // that joins each table
     for (Index v = 0; v < num_variables_; ++v) {
       Index const table = plan_.reductions.add_table(has_sets_ ? std::vector<Index>{v, num_variables_} : std::vector<Index>{v});
       if (smallest[v] >= 0) evidence[smallest[v]].push_back(table);
       else alone_.push_back(table);
     }
-    for (std::size_t t = 0; t < plan_.given.size(); ++t) {
-      if (plan_.given[t].empty()) continue;
-      evidence[t].push_back(static_cast<Index>(t));
-      potentials_.push_back(evidence[t].size() == 1 ? static_cast<Index>(t) : product(evidence[t], plan_.given[t]));
+    for (Index t = 0; t < plan_.first_evidence; ++t) {
+      if (scope_of(t).empty()) continue;
+      evidence[t].push_back(t);
+      potentials_.push_back(evidence[t].size() == 1 ? t : product(evidence[t], scope_of(t)));
     }
     totals_ = std::move(without);
   }
@@ -91,7 +85,7 @@ class Planner {
         nodes_[clique].potentials.push_back(t);
       }
     for (std::size_t c = 0; c < nodes_.size(); ++c) {
-      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), plan_.reductions.states_of(tree.cliques[c]), place_);
+      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), plan_.reductions.states_of(tree.cliques[c]), in_order_.places());
       if (tree.parent[c] >= 0) connect(static_cast<Index>(c), tree.parent[c], tree.separators[c]);
     }
   }
@@ -108,7 +102,7 @@ class Planner {
       auto links = std::exchange(nodes_[n].links, {});
       std::stable_sort(links.begin(), links.end(), [&](Index a, Index b) {
         auto const &s = links_[a].separator, &t = links_[b].separator;
-        return std::lexicographical_compare(s.begin(), s.end(), t.begin(), t.end(), before());
+        return std::lexicographical_compare(s.begin(), s.end(), t.begin(), t.end(), std::cref(in_order_));
       });
       for (std::size_t begin = 0; begin < links.size(); begin += group_links) {
         std::size_t const end = std::min(begin + group_links, links.size());
@@ -123,7 +117,7 @@ class Planner {
           auto& link = links_[links[i]];
           link.node[link.node[0] == n ? 0 : 1] = between;
           nodes_[between].links.push_back(links[i]);
-          shared = united(shared, link.separator);
+          shared = in_order_.united(shared, link.separator);
         }
         connect(n, between, std::move(shared));
       }
@@ -193,12 +187,11 @@ class Planner {
   void make_joint(std::vector<Index> const& variables) {
     auto const scope = sorted(variables);
     for (std::size_t i = 0; i < scope.size(); ++i)
-      if (scope[i] < 0 || scope[i] >= num_variables_ || (i > 0 && scope[i] == scope[i - 1])) throw InputError(fmt::format("a joint marginal is over variables from 0 to {}, none twice", num_variables_ - 1));
+      if (i > 0 && scope[i] == scope[i - 1]) throw InputError(fmt::format("a joint marginal is over variables from 0 to {}, none twice", num_variables_ - 1));
     if (scope.empty()) throw InputError("a joint marginal is over one variable or more");
     Index const clique = plan_.tree.clique_of[scope.front()];
     if (auto const missing = first_missing(scope, plan_.tree.cliques[clique])) throw InputError(fmt::format("no clique has both the variables {} and {}, whose joint marginal is wanted", scope.front(), *missing));
     plan_.joints.push_back(marginal_of(inputs_of(clique), scope));
-    plan_.joint_scopes.push_back(scope);
   }
 
   /// The product over connected parts, of a marginal of a variable of each.
@@ -211,7 +204,7 @@ class Planner {
       seen[root] = true;
       totals_.push_back(marginal_of({plan_.marginals[v]}, {}));
     }
-    plan_.total = marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, place_), {});
+    plan_.total = marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, in_order_.places()), {});
   }
 
   Index marginal_of(std::vector<Index> inputs, std::vector<Index> scope) {
@@ -225,37 +218,30 @@ class Planner {
     return plan_.reductions.add_reduction(std::move(inputs), std::move(scope), {});
   }
 
-  Before before() const { return {&place_}; }
-  std::vector<Index> sorted(std::vector<Index> variables) const {
+  std::vector<Index> sorted(std::span<Index const> variables) const {
     for (Index v : variables)
       if (v < 0 || v >= num_variables_) throw InputError(fmt::format("a table has the variable {}; variables are 0 to {}", v, num_variables_ - 1));
-    std::sort(variables.begin(), variables.end(), before());
-    return variables;
-  }
-  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const {
-    std::vector<Index> result;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result), before());
-    return result;
+    return in_order_.sorted(variables);
   }
   std::vector<Index> scope_of_all(std::vector<Index> const& tables) const {
     std::vector<Index> result;
-    for (Index t : tables) result = united(result, scope_of(t));
+    for (Index t : tables) result = in_order_.united(result, scope_of(t));
     return result;
   }
   /// Of variables in order, one that is not among others; but for the evidence sets.
   std::optional<Index> first_missing(std::vector<Index> const& variables, std::vector<Index> const& others) const {
     for (Index v : variables)
-      if (v < num_variables_ && !std::binary_search(others.begin(), others.end(), v, before())) return v;
+      if (v < num_variables_ && !in_order_.contains(others, v)) return v;
     return std::nullopt;
   }
-  bool is_kept(Index v, std::vector<Index> const& scope) const { return v == num_variables_ || std::binary_search(scope.begin(), scope.end(), v, before()); }
+  bool is_kept(Index v, std::vector<Index> const& scope) const { return v == num_variables_ || in_order_.contains(scope, v); }
   std::vector<Index> const& scope_of(Index table) const { return plan_.reductions.tables()[table].scope; }
   Offset cells(Index table) const { return plan_.reductions.tables()[table].cells; }
 
   HostPlan plan_;
   Index num_variables_;
   bool has_sets_;
-  std::vector<Index> place_;  // of each variable in the order
+  elim::VariableOrder in_order_;
   std::vector<Index> potentials_, alone_;  // tables with their evidence; evidence of what is in no table
   std::vector<Index> totals_;              // tables without variables: given, and of each part
   std::vector<Node> nodes_;  // the cliques first

@@ -18,7 +18,6 @@ namespace hornbill::elim {
 struct HostPlan {
   Order order;
   tables::HostReductions reductions{{}};
-  std::vector<std::vector<Index>> given;     ///< variables of each given table, in the order of elimination
   std::vector<tables::HostDecodeStep> decode;  ///< in the order of elimination
   Index result = 0;                          ///< the table without variables that is left
   bool is_exact = true;                      ///< else that of mini-buckets: the result is a bound
@@ -36,12 +35,6 @@ std::vector<std::span<Index const>> scopes_of(tables::TableNetwork<Value> const&
   return scopes;
 }
 
-/// Bytes of device memory that elimination needs.   \units bytes
-template <class Value>
-std::size_t bytes_needed(HostPlan const& plan) {
-  return tables::bytes_needed<Value>(plan.reductions);
-}
-
 /// A plan where it will run; of any values.
 template <class MemorySpace>
 struct Plan {
@@ -55,12 +48,15 @@ struct Plan {
 template <class Value, class MemorySpace>
 struct State {
   tables::TableValues<Value, MemorySpace> values;
+  Kokkos::View<Offset*, MemorySpace> known;      ///< scratch of decode()
   Kokkos::View<Index*, MemorySpace> assignment;  ///< [V]
 };
 
+/// Copies a plan to where it will run; waits for `exec`.
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
 
+/// Room for a run: tables::bytes_needed() and the assignment.
 template <class Value, class ExecutionSpace>
 State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan);
 
@@ -79,7 +75,7 @@ template <class Value>
 struct Elimination {
   Value value = 0;                ///< times 2^exponent
   double exponent = 0;            ///< 0 of semirings that do not scale
-  std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable the first
+  std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable (probabilities: to rounding) the first
 };
 
 /// Fetches it after a run; waits for `exec`.
@@ -95,11 +91,7 @@ Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tabl
 template <class Semiring>
 typename Semiring::Value value_of(tables::TableNetwork<typename Semiring::Value> const& network, std::vector<Index> const& assignment) {
   auto value = Semiring::one();
-  for (auto const& table : network.tables) {
-    std::size_t cell = 0;
-    for (Index v : table.scope) cell = cell * static_cast<std::size_t>(network.cardinality[v]) + static_cast<std::size_t>(assignment[v]);
-    value = Semiring::multiply(value, table.values[cell]);
-  }
+  for (auto const& table : network.tables) value = Semiring::multiply(value, network.entry(table, assignment));
   return value;
 }
 

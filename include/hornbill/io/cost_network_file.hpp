@@ -21,6 +21,9 @@ tables::CostNetwork read_wcsp(std::string const& file);
 /// is not read
 tables::CostNetwork read_cfn(std::string const& file);
 
+/// Whether a file's ending is that of either format.
+bool is_cost_network(std::string const& file);
+
 /// Reads either, by the file's ending.
 tables::CostNetwork read_cost_network(std::string const& file);
 

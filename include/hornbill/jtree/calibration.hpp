@@ -26,26 +26,24 @@ struct PlanOptions {
 struct HostPlan {
   JoinTree tree;
   tables::HostReductions reductions{{}};
-  std::vector<std::vector<Index>> given;  ///< variables of each of the network's tables, in the order of elimination
-  Index first_evidence = 0;               ///< table of variable 0's evidence; those of the others follow
+  Index first_evidence = 0;               ///< table of variable 0's evidence, behind the network's tables; those of the others follow
   std::vector<Index> marginals;           ///< [V], tables: of each variable, not normalised
   std::vector<Index> joints;              ///< as PlanOptions::joint
-  std::vector<std::vector<Index>> joint_scopes;  ///< their variables, in the order of elimination
   Index total = 0;                        ///< table: the sum over all assignments, or the largest
   Index num_sets = 1;
 
   Index num_variables() const { return static_cast<Index>(marginals.size()); }
+  /// Variables of a joint marginal, in the order in which its table has them.
+  std::vector<Index> joint_scope(std::size_t joint) const {
+    auto scope = reductions.tables()[joints.at(joint)].scope;
+    if (num_sets > 1) scope.pop_back();
+    return scope;
+  }
 };
 
 /// Plans messages.   \param scopes  of the network's tables, all within cliques of the tree
 /// \throws InputError for a scope that no clique holds   \throws CapacityError
 HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, JoinTree tree, PlanOptions const& options = {});
-
-/// Bytes of device memory that a tree takes.   \units bytes
-template <class Value>
-std::size_t bytes_needed(HostPlan const& plan) {
-  return tables::bytes_needed<Value>(plan.reductions);
-}
 
 /// A plan where it will run; of any values.
 template <class MemorySpace>
@@ -53,7 +51,6 @@ struct Plan {
   HostPlan host;
   tables::Reductions<MemorySpace> reductions;
   tables::Schedule<MemorySpace> schedule;
-  tables::DecodePlan<MemorySpace> decode;
   std::vector<std::vector<Index>> users;                    ///< of each table: reductions that read it
   std::vector<Offset> marginal_offsets;                     ///< [V + 1], of a set's marginals
   Kokkos::View<Offset const*, MemorySpace> offsets, cells;  ///< the same; [V], where each marginal is
@@ -70,6 +67,7 @@ struct State {
   std::vector<bool> is_current;              ///< [reductions]
 };
 
+/// Copies a plan to where it will run; waits for `exec`.
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
 
@@ -98,7 +96,7 @@ template <class Semiring, class ExecutionSpace>
 void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
                Kokkos::View<typename Semiring::Value*, typename ExecutionSpace::memory_space> const& p);
 
-/// A joint marginal of PlanOptions::joint, by set, after calibrate().   \return [num_sets][states], as joint_scopes has the variables, the last fastest
+/// A joint marginal of PlanOptions::joint, by set, after calibrate().   \return [num_sets][states], as HostPlan::joint_scope() has the variables, the last fastest
 template <class Semiring, class ExecutionSpace>
 std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                 State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint);

@@ -50,7 +50,6 @@ struct DecodePlan {
   Kokkos::View<detail::DecodeTerm const*, MemorySpace> terms;
   Kokkos::View<detail::DecodeVariable const*, MemorySpace> variables;
   Kokkos::View<Offset const*, MemorySpace> strides;
-  Kokkos::View<Offset*, MemorySpace> known;  ///< [inputs], scratch: where the known variables put an input; so a plan decodes one state at a time
   std::vector<Offset> first_step;            ///< [levels + 1]
 };
 
@@ -58,11 +57,16 @@ struct DecodePlan {
 template <class ExecutionSpace>
 DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host, std::vector<HostDecodeStep> const& steps);
 
-/// A best assignment: of several best states the first; where nothing is possible, any.   \async yes
-/// \param[out] assignment  of the variables of all steps   \shape [V]
+/// Scratch of decode(), of one run at a time: where the variables that are known put each input.   \shape [inputs of all steps]
+template <class ExecutionSpace>
+Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan);
+
+/// A best assignment: of several best states (probabilities: to rounding) the first; where nothing is possible, any.   \async yes
+/// \param known  of make_decode_scratch()   \param[out] assignment  of the variables of all steps   \shape [V]
 template <class Semiring, class ExecutionSpace>
 void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
-            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
+            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
+            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
 
 }  // namespace hornbill::tables
 

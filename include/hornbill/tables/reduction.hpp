@@ -137,7 +137,7 @@ template <class MemorySpace>
 struct Schedule {
   Kokkos::View<detail::BlockPlace const*, MemorySpace> blocks;  ///< level after level
   Kokkos::View<Index const*, MemorySpace> reductions;           ///< likewise
-  std::vector<Offset> first_block, first_reduction;             ///< [levels + 1]
+  std::vector<Offset> first_block;                              ///< [levels + 1]
 };
 
 /// Copies reductions to where they will run; waits for `exec`.

@@ -55,16 +55,21 @@ struct MinSum {
   }
 };
 
-/// Largest product: of probabilities.
+/// What semirings of probabilities share.
 template <class T>
-struct MaxProduct {
+struct Products {
   using Value = T;
-  static constexpr bool selects = true;
   static constexpr bool scales = true;
   KOKKOS_FUNCTION static T zero() { return 0; }
   KOKKOS_FUNCTION static T one() { return 1; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
+};
+
+/// Largest product: of probabilities.
+template <class T>
+struct MaxProduct : Products<T> {
+  static constexpr bool selects = true;
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
   using BestState = Kokkos::MaxFirstLoc<T, Offset>;
@@ -84,14 +89,8 @@ struct MaxProduct {
 
 /// Sum of products: of probabilities.
 template <class T>
-struct SumProduct {
-  using Value = T;
+struct SumProduct : Products<T> {
   static constexpr bool selects = false;
-  static constexpr bool scales = true;
-  KOKKOS_FUNCTION static T zero() { return 0; }
-  KOKKOS_FUNCTION static T one() { return 1; }
-  KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
-  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 

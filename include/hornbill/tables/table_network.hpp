@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <hornbill/error.hpp>
 #include <hornbill/graph/host_evidence.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 #include <hornbill/types.hpp>
@@ -33,10 +34,29 @@ struct TableNetwork {
   std::vector<std::vector<std::string>> state_names;  ///< [V], one for each state, or empty
 
   Index num_variables() const { return static_cast<Index>(cardinality.size()); }
+  /// A table's value under an assignment of all variables.
+  Value entry(HostTable<Value> const& table, std::vector<Index> const& assignment) const {
+    std::size_t cell = 0;
+    for (Index v : table.scope) cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(assignment[v]);
+    return table.values[cell];
+  }
   std::string name_of(Index variable) const {
     return variable_names.empty() || variable_names[variable].empty() ? "variable " + std::to_string(variable) : variable_names[variable];
   }
 };
+
+/// The same network in another precision.   \throws InputError for an entry that it cannot hold
+template <class Value>
+TableNetwork<Value> converted(TableNetwork<double> const& network) {
+  TableNetwork<Value> result{network.cardinality, {}, network.variable_names, network.state_names};
+  for (auto const& table : network.tables) {
+    for (double value : table.values)
+      if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min()))
+        throw InputError("a table has the entry " + std::to_string(value) + ", which single precision cannot hold; double can");
+    result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
+  }
+  return result;
+}
 
 /// Costs to be minimised: whole numbers, whatever units a file has them in. What its objective is follows from them.
 struct CostNetwork : TableNetwork<Cost> {

@@ -22,14 +22,14 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
 
 template <class Value, class ExecutionSpace>
 State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan) {
-  return {tables::make_values<Value>(exec, plan.host.reductions),
+  return {tables::make_values<Value>(exec, plan.host.reductions), tables::make_decode_scratch(exec, plan.decode),
           hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::elim::assignment", plan.host.order.variables.size())};
 }
 
 template <class Value, class ExecutionSpace>
 void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network, Plan<typename ExecutionSpace::memory_space> const& plan,
           State<Value, typename ExecutionSpace::memory_space> const& state) {
-  auto const given = tables::detail::reordered(network, plan.host.given);
+  auto const given = tables::detail::reordered(network, plan.host.reductions, plan.host.reductions.num_given());
   tables::set_given<Value>(exec, plan.host.reductions, state.values, given);
 }
 
@@ -37,7 +37,7 @@ template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
   if (!Semiring::selects && !plan.host.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
   tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
-  if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, state.values, state.assignment);
+  if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, state.values, state.known, state.assignment);
 }
 
 template <class Semiring, class ExecutionSpace>

@@ -91,7 +91,6 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   auto const& reductions = plan.host.reductions;
   plan.reductions = tables::make_reductions(exec, reductions);
   plan.schedule = tables::make_schedule(exec, reductions, plan.reductions);
-  plan.decode = tables::make_decode_plan(exec, reductions, tables::decode_steps(reductions, plan.host.total));
   plan.users.resize(reductions.tables().size());
   for (std::size_t r = 0; r < reductions.reductions().size(); ++r)
     for (Index t : reductions.reductions()[r].inputs) plan.users[t].push_back(static_cast<Index>(r));
@@ -115,7 +114,7 @@ State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace
   state.values = tables::make_values<Value>(exec, host.reductions);
   state.evidence = detail::evidence_tables<Semiring>(host, std::vector<HostEvidence>(static_cast<std::size_t>(host.num_sets)));
   state.is_current.assign(host.reductions.reductions().size(), false);
-  auto given = tables::detail::reordered(network, host.given);
+  auto given = tables::detail::reordered(network, host.reductions, host.first_evidence);
   given.insert(given.end(), state.evidence.begin(), state.evidence.end());
   tables::set_given<Value>(exec, host.reductions, state.values, given);
   return state;
@@ -198,7 +197,8 @@ std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename Exe
   if (plan.host.num_sets != 1) throw ShapeError("evidence sets of a best assignment", 1, static_cast<std::size_t>(plan.host.num_sets));
   detail::run(exec, plan, state, detail::stale_makers(plan.host, state.is_current, {plan.host.total}));
   auto const assignment = hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::jtree::assignment", plan.host.marginals.size());
-  tables::decode<Semiring>(exec, plan.decode, state.values, assignment);
+  auto const steps = tables::make_decode_plan(exec, plan.host.reductions, tables::decode_steps(plan.host.reductions, plan.host.total));
+  tables::decode<Semiring>(exec, steps, state.values, tables::make_decode_scratch(exec, steps), assignment);
   return hornbill::detail::to_vector(exec, assignment);
 }
 

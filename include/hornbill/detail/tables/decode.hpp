@@ -22,11 +22,12 @@ struct Decode {
   DecodePlan<MemorySpace> plan;
   TableValues<Value, MemorySpace> values;
   Offset first = 0;  ///< of the level
+  Kokkos::View<Offset*, MemorySpace> known;
   Kokkos::View<Index*, MemorySpace> assignment;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto const step = plan.steps(first + team.league_rank());
-    for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size) plan.known(k) = known_place(plan.inputs(k));
+    for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size) known(k) = known_place(plan.inputs(k));
     team.team_barrier();
     Best best;
     auto const look = [&](Offset state, Best& most) {
@@ -53,7 +54,7 @@ struct Decode {
     int exponent = 0;
     for (Offset k = step.first_input; k < step.last_input; ++k) {
       auto const& input = plan.inputs(k);
-      Offset cell = plan.known(k), state = joint_state;
+      Offset cell = known(k), state = joint_state;
       for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states)
         cell += state % plan.variables(i).states * plan.strides(input.first_stride + i - step.first_variable);
       Value value = values.cells(cell);
@@ -119,18 +120,23 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
   plan.terms = copy(terms);
   plan.variables = copy(variables);
   plan.strides = copy(strides);
-  plan.known = hornbill::detail::allocate<Kokkos::View<Offset*, MemorySpace>>(exec, "hornbill::tables::known", inputs.size());
   return plan;
+}
+
+template <class ExecutionSpace>
+Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan) {
+  return hornbill::detail::allocate<Kokkos::View<Offset*, typename ExecutionSpace::memory_space>>(exec, "hornbill::tables::known", plan.inputs.extent(0));
 }
 
 template <class Semiring, class ExecutionSpace>
 void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
-            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
+            TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
+            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
   using Kernel = detail::Decode<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::decode");
   for (std::size_t level = 0; level + 1 < plan.first_step.size(); ++level)
     Kokkos::parallel_for("hornbill::tables::decode", typename Kernel::Policy(exec, static_cast<int>(plan.first_step[level + 1] - plan.first_step[level]), Kernel::team_size),
-                         Kernel{plan, values, plan.first_step[level], assignment});
+                         Kernel{plan, values, plan.first_step[level], known, assignment});
 }
 
 }  // namespace hornbill::tables

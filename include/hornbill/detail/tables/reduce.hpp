@@ -305,7 +305,6 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace con
   for (auto const& level : of_level) {
     if (level.empty()) continue;
     schedule.first_block.push_back(std::ssize(blocks));
-    schedule.first_reduction.push_back(std::ssize(order));
     for (Index r : level) {
       Index const count = detail::blocks_of(reductions.host_tasks[r]);
       for (Index block = 0; block < count; ++block) blocks.push_back({r, block});
@@ -313,7 +312,6 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace con
     }
   }
   schedule.first_block.push_back(std::ssize(blocks));
-  schedule.first_reduction.push_back(std::ssize(order));
   schedule.blocks = detail::to_view<detail::BlockPlace, MemorySpace>(exec, "hornbill::tables::blocks", blocks);
   schedule.reductions = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::scheduled", order);
   return schedule;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <hornbill/error.hpp>
-#include <hornbill/tables/table_network.hpp>
+#include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::tables::detail {
 
@@ -32,12 +32,12 @@ std::vector<Value> reordered(HostTable<Value> const& table, std::vector<Index> c
   return values;
 }
 
-/// All of a network's tables.   \throws ShapeError unless there are so many
+/// All of a network's tables, as the first that are given to reductions.   \throws ShapeError unless there are so many
 template <class Value>
-std::vector<std::vector<Value>> reordered(TableNetwork<Value> const& network, std::vector<std::vector<Index>> const& scopes) {
-  if (network.tables.size() != scopes.size()) throw ShapeError("tables of the plan", scopes.size(), network.tables.size());
+std::vector<std::vector<Value>> reordered(TableNetwork<Value> const& network, HostReductions const& reductions, Index expected) {
+  if (network.tables.size() != static_cast<std::size_t>(expected)) throw ShapeError("tables of the plan", static_cast<std::size_t>(expected), network.tables.size());
   std::vector<std::vector<Value>> result;
-  for (std::size_t t = 0; t < scopes.size(); ++t) result.push_back(reordered(network.tables[t], network.cardinality, scopes[t]));
+  for (std::size_t t = 0; t < network.tables.size(); ++t) result.push_back(reordered(network.tables[t], network.cardinality, reductions.tables()[t].scope));
   return result;
 }
 
