@@ -72,6 +72,35 @@ TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Ce
   }
 }
 
+TEST_CASE_TEMPLATE("elimination: how many assignments are best", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::CountedMinSum<Cost>;
+  int several = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    auto const network = test::random_network<tables::MinSum<Cost>>(seed, 7, 9, [](double x) { return static_cast<Cost>(3 * x); });  // few costs, many ties
+    auto const counted = elim::counted(network);
+    auto const expected = test::enumerate<Semiring>(counted);
+    auto const result = solve<Semiring, typename Cell::Exec>(counted);
+    CHECK(result.value.cost == expected.cost);
+    CHECK(result.value.count == expected.count);
+    CHECK((expected.count > 0) == (expected.cost < tables::infinite_cost));
+    auto const plan = elim::make_plan(network.cardinality, elim::scopes_of(network), elim::make_order(network.cardinality, elim::scopes_of(network)));
+    CHECK(elim::eliminate_in_slices<Semiring>(typename Cell::Exec(), counted, plan, 4000).value.count == expected.count);
+    several += expected.count > 1;
+  }
+  CHECK(several > 20);
+}
+
+TEST_CASE("elimination: more best assignments than a number has digits") {
+  Index const pairs = 200;  // each of two variables that are to differ
+  tables::TableNetwork<Cost> network;
+  network.cardinality.assign(2 * pairs, 3);
+  for (Index v = 0; v < pairs; ++v) network.tables.push_back({{2 * v, 2 * v + 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}});
+  auto const result = solve<tables::CountedMinSum<Cost>, Kokkos::DefaultHostExecutionSpace>(elim::counted(network));
+  CHECK(result.value.cost == 0);
+  CHECK(result.value.count == doctest::Approx(std::pow(6.0, pairs)).epsilon(1e-12));
+}
+
 TEST_CASE_TEMPLATE("elimination: the same in logarithms", Cell, HORNBILL_DOUBLE_CELLS) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);

@@ -39,13 +39,22 @@ struct Bounds {
 };
 
 template <class Semiring, class Exec>
-Bounds<Semiring> bounds_of(tables::TableNetwork<typename Semiring::Value> const& network, elim::MiniBucketOptions const& options) {
-  auto const scopes = elim::scopes_of(network);
-  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), options);
+Bounds<Semiring> bounds_by(tables::TableNetwork<typename Semiring::Value> const& network, elim::HostPlan const& plan) {
   auto const result = elim::eliminate<Semiring>(Exec(), network, plan);
   auto const found = static_cast<double>(elim::value_of<Semiring>(network, result.assignment));
   if constexpr (Semiring::scales) return {std::log(static_cast<double>(result.value)) + result.exponent * std::log(2.0), std::log(found), plan.is_exact};
   else return {static_cast<double>(result.value), found, plan.is_exact};
+}
+
+template <class Semiring, class Exec>
+Bounds<Semiring> bounds_of(tables::TableNetwork<typename Semiring::Value> const& network, elim::MiniBucketOptions const& options) {
+  auto const scopes = elim::scopes_of(network);
+  return bounds_by<Semiring, Exec>(network, elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), options));
+}
+
+template <class Semiring, class Exec>
+Bounds<Semiring> bounds_by_content(tables::TableNetwork<typename Semiring::Value> const& network, elim::MiniBucketOptions const& options) {
+  return bounds_by<Semiring, Exec>(network, elim::make_content_plan<Semiring>(Exec(), network, elim::make_order(network.cardinality, elim::scopes_of(network)), options));
 }
 
 }  // namespace
@@ -147,4 +156,60 @@ TEST_CASE("mini-buckets: what is forbidden stays so, and what cannot be asked") 
   for (auto const& table : network.tables) sum.tables.push_back({table.scope, std::vector<double>(4, 0.5)});
   auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 2});
   CHECK_THROWS_AS(elim::eliminate<tables::SumProduct<double>>(Exec(), sum, plan), Error);
+}
+
+TEST_CASE_TEMPLATE("mini-buckets: by content, costs between bounds, tighter than by size", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  double by_size = 0, by_content = 0;
+  for (unsigned seed = 0; seed < 15; ++seed)
+    for (int z : {2, 3, 4, 9})
+      for (bool match : {false, true}) {
+        CAPTURE(seed);
+        CAPTURE(z);
+        CAPTURE(match);
+        auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<Cost>(100 * x * x * x); });
+        auto const least = static_cast<double>(test::enumerate<Semiring>(network));
+        auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        CHECK(bound <= least);
+        CHECK(found >= least);
+        CHECK((!is_exact || bound == least));
+        if (z == 9) CHECK(is_exact);
+        by_size += bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match}).bound;
+        by_content += bound;
+      }
+  CHECK(by_content > by_size);
+}
+
+TEST_CASE_TEMPLATE("mini-buckets: by content, probabilities between bounds", Cell, HORNBILL_TEST_CELLS) {
+  using Semiring = tables::MaxProduct<typename Cell::Value>;
+  double const tolerance = sizeof(typename Cell::Value) == 4 ? 1e-4 : 1e-11;
+  for (unsigned seed = 0; seed < 10; ++seed)
+    for (int z : {2, 3, 5, 9}) {
+      CAPTURE(seed);
+      CAPTURE(z);
+      auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<typename Cell::Value>(x); });
+      double const best = std::log(static_cast<double>(test::enumerate<Semiring>(network)));
+      auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.most_variables = z});
+      CHECK(bound >= best - tolerance);
+      CHECK(found <= best + tolerance);
+      if (z == 9) CHECK(found == doctest::Approx(best).epsilon(tolerance));
+    }
+}
+
+TEST_CASE_TEMPLATE("mini-buckets: tables that contradict each other stay together, whichever comes first", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  Cost const high = 7, never = tables::infinite_cost;
+  for (Cost price : {high, never}) {
+    CAPTURE(price);
+    tables::TableNetwork<Cost> network;
+    network.cardinality = {2, 2, 2, 2};  // the first is eliminated: its second table wants 1, its third 0; the others say nothing
+    network.tables = {{{0, 1}, {0, 0, 0, 0}}, {{0, 2}, {price, price, 0, 0}}, {{0, 3}, {0, 0, price, price}}};
+    auto const scopes = elim::scopes_of(network);
+    auto const order = elim::measure_order(network.cardinality, scopes, {0, 1, 2, 3});
+    auto const by_size = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 3}));
+    auto const by_content = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_content_plan<Semiring>(typename Cell::Exec(), network, order, {.most_variables = 3}));
+    CHECK(by_size.bound == 0);
+    CHECK(by_content.bound == static_cast<double>(price));
+    CHECK(!by_content.is_exact);
+  }
 }

@@ -18,6 +18,7 @@
 #include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/config.hpp>
+#include <hornbill/elim/dpop.hpp>
 #include <hornbill/elim/elimination.hpp>
 #include <hornbill/elim/mini_buckets.hpp>
 #include <hornbill/error.hpp>
@@ -36,4 +37,5 @@
 #include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
 #include <hornbill/tables/semiring.hpp>
+#include <hornbill/tables/slices.hpp>
 #include <hornbill/tables/table_network.hpp>

@@ -1,6 +1,7 @@
 #include <hornbill/elim/mini_buckets.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,18 +19,47 @@ struct Part {
   std::vector<Index> scope;
 };
 
+/// The widest tables first, each into the first part where it fits.
+class ByScopeSize : public Partitioner {
+ public:
+  explicit ByScopeSize(int most_variables) : most_variables_(most_variables) {}
+
+  std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index, std::vector<Index> const& bucket, std::span<Index const> place) override {
+    auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
+    auto tables = bucket;
+    std::stable_sort(tables.begin(), tables.end(), [&](Index s, Index t) { return scope_of(s).size() > scope_of(t).size(); });
+    std::vector<Part> parts;
+    for (Index t : tables) {
+      auto const part = std::find_if(parts.begin(), parts.end(), [&](Part const& p) { return detail::fit_together(p.scope, scope_of(t), most_variables_, place); });
+      if (part == parts.end()) {
+        parts.push_back({{t}, scope_of(t)});
+      } else {
+        part->tables.push_back(t);
+        part->scope = detail::united(part->scope, scope_of(t), place);
+      }
+    }
+    std::vector<std::vector<Index>> result;
+    for (auto& part : parts) result.push_back(std::move(part.tables));
+    return result;
+  }
+
+ private:
+  int most_variables_;
+};
+
 class Planner {
  public:
-  Planner(std::vector<Index> const& cardinality, Order order, MiniBucketOptions const& options) : options_(options) {
+  Planner(std::vector<Index> const& cardinality, Order order, MiniBucketOptions const& options, Partitioner& partitioner) : options_(options), partitioner_(partitioner) {
     plan_.order = std::move(order);
     plan_.reductions = tables::HostReductions(cardinality);
     in_order_ = VariableOrder(plan_.order.variables, cardinality.size());
     buckets_.resize(cardinality.size());
   }
 
-  HostPlan make(std::vector<std::span<Index const>> const& scopes) {
+  HostPlan make(std::vector<std::span<Index const>> const& scopes, Index num_eliminated) {
     for (auto const& scope : scopes) put(plan_.reductions.add_table(in_order_.sorted(scope)));
-    for (std::size_t i = 0; i < buckets_.size(); ++i) eliminate(plan_.order.variables[i], buckets_[i]);
+    for (Index i = 0; i < num_eliminated; ++i) eliminate(plan_.order.variables[i], buckets_[i]);
+    for (auto i = static_cast<std::size_t>(num_eliminated); i < buckets_.size(); ++i) plan_.left.insert(plan_.left.end(), buckets_[i].begin(), buckets_[i].end());
     plan_.result = plan_.reductions.add_reduction(tables::merge_small(plan_.reductions, std::move(rest_), 1, in_order_.places()), {}, {});
     return std::move(plan_);
   }
@@ -53,23 +83,16 @@ class Planner {
     }
   }
 
-  /// The widest tables first, each into the first part where it fits.
-  std::vector<Part> divide(Index v, std::vector<Index> tables) const {
-    std::stable_sort(tables.begin(), tables.end(), [&](Index s, Index t) { return scope_of(s).size() > scope_of(t).size(); });
+  /// A bucket in parts; most often it is one.
+  std::vector<Part> divide(Index v, std::vector<Index> const& tables) {
+    Part all{tables, {v}};
+    for (Index t : tables) all.scope = in_order_.united(all.scope, scope_of(t));
+    if (std::ssize(all.scope) <= options_.most_variables) return {std::move(all)};
     std::vector<Part> parts;
-    for (Index t : tables) {
-      bool found = false;
-      for (auto& part : parts) {
-        auto joined = in_order_.united(part.scope, scope_of(t));
-        if (std::ssize(joined) > options_.most_variables && joined.size() > part.scope.size()) continue;
-        part.tables.push_back(t);
-        part.scope = std::move(joined);
-        found = true;
-        break;
-      }
-      if (!found) parts.push_back({{t}, scope_of(t)});
+    for (auto& list : partitioner_.divide(plan_.reductions, v, tables, in_order_.places())) {
+      auto& part = parts.emplace_back(Part{std::move(list), {v}});
+      for (Index t : part.tables) part.scope = in_order_.united(part.scope, scope_of(t));
     }
-    if (parts.empty()) parts.push_back({{}, {v}});
     return parts;
   }
 
@@ -83,16 +106,48 @@ class Planner {
 
   HostPlan plan_;
   MiniBucketOptions options_;
+  Partitioner& partitioner_;
   VariableOrder in_order_;
   std::vector<std::vector<Index>> buckets_;  // tables, by place in the order
   std::vector<Index> rest_;                  // those without variables
 };
 
+void require_meaning(std::vector<Index> const& cardinality, Index num_eliminated, MiniBucketOptions const& options) {
+  if (options.most_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.most_variables));
+  if (num_eliminated < 0 || num_eliminated > std::ssize(cardinality)) throw ShapeError("variables to eliminate, at most", cardinality.size(), static_cast<std::size_t>(num_eliminated));
+}
+
 }  // namespace
 
+namespace detail {
+
+std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b, std::span<Index const> place) {
+  std::vector<Index> result;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result), [&](Index v, Index w) { return place[v] < place[w]; });
+  return result;
+}
+
+bool fit_together(std::vector<Index> const& a, std::vector<Index> const& b, int most_variables, std::span<Index const> place) {
+  auto const joined = united(a, b, place);
+  return std::ssize(joined) <= most_variables || joined.size() == std::max(a.size(), b.size());
+}
+
+}  // namespace detail
+
 HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options) {
-  if (options.most_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.most_variables));
-  return Planner(cardinality, std::move(order), options).make(scopes);
+  return make_partial_plan(cardinality, scopes, std::move(order), static_cast<Index>(cardinality.size()), options);
+}
+
+HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, Index num_eliminated, MiniBucketOptions const& options) {
+  require_meaning(cardinality, num_eliminated, options);
+  ByScopeSize by_scope_size(options.most_variables);
+  return Planner(cardinality, std::move(order), options, by_scope_size).make(scopes, num_eliminated);
+}
+
+HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options, Partitioner& partitioner) {
+  auto const all = static_cast<Index>(cardinality.size());
+  require_meaning(cardinality, all, options);
+  return Planner(cardinality, std::move(order), options, partitioner).make(scopes, all);
 }
 
 }  // namespace hornbill::elim

@@ -11,6 +11,7 @@
 
 #include <hornbill/error.hpp>
 
+#include "depth_first.hpp"
 #include "primal_graph.hpp"
 
 namespace hornbill::elim {
@@ -100,7 +101,7 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   std::optional<Order> best;
   TooLarge too_large;
   for (int i = 0; i < options.tries; ++i) {
-    auto variables = greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds(), options.most_cells, too_large);
+    auto variables = options.heuristic == Heuristic::depth_first ? depth_first_order(graph, static_cast<Index>(cardinality.size()), seeds()) : greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds(), options.most_cells, too_large);
     if (variables.size() != cardinality.size()) continue;
     auto order = measure(graph, std::move(variables), options.most_cells, too_large);
     if (order && (!best || order->total_cells < best->total_cells)) best = std::move(order);

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <span>
 #include <vector>
 
+#include <hornbill/elim/mini_buckets.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/types.hpp>
 
@@ -35,9 +35,7 @@ class VariableOrder {
   }
   /// Of two lists in order, all that is in either.
   std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const {
-    std::vector<Index> result;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result), std::cref(*this));
-    return result;
+    return detail::united(a, b, place_);
   }
   bool contains(std::vector<Index> const& list, Index variable) const { return std::binary_search(list.begin(), list.end(), variable, std::cref(*this)); }
 

@@ -44,13 +44,20 @@ Index HostReductions::add_table(std::vector<Index> scope) {
   return append(std::move(scope), 0);
 }
 
-Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
+Index HostReductions::add_undivided(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
   int level = 0;
   for (Index t : inputs) {
     level = std::max(level, tables_[t].level);
     for (Index v : tables_[t].scope)
       if (!contains(scope, v) && !contains(eliminated, v)) throw InputError(fmt::format("table {} has the variable {}, which is neither kept nor eliminated", t, v));
   }
+  Index const output = append(std::move(scope), level + 1);
+  num_levels_ = std::max(num_levels_, level + 1);
+  reductions_.push_back({std::move(inputs), std::move(eliminated), output});
+  return output;
+}
+
+Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
   Offset rows = cells_of(scope);
   if (rows < enough_rows && states_of(eliminated) > much && eliminated.size() > 1) {
     auto kept = scope;  // with the fastest of what is eliminated, so that neighbouring rows read neighbouring values
@@ -61,25 +68,25 @@ Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index
       eliminated.pop_back();
     }
     kept.insert(kept.end(), later.begin(), later.end());
-    inputs = {add_reduction(std::move(inputs), std::move(kept), std::move(eliminated))};
+    inputs = {add_undivided(std::move(inputs), std::move(kept), std::move(eliminated))};
     eliminated = std::move(later);
-    ++level;
   }
-  Index const output = append(std::move(scope), level + 1);
-  num_levels_ = std::max(num_levels_, level + 1);
-  reductions_.push_back({std::move(inputs), std::move(eliminated), output});
-  return output;
+  return add_undivided(std::move(inputs), std::move(scope), std::move(eliminated));
 }
 
 std::vector<Index> HostReductions::add_shifts(std::vector<Index> const& inputs) {
   std::vector<Index> shifts;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    auto const& scope = tables_[inputs.front()].scope;
-    if (tables_[inputs[i]].scope != scope) throw ShapeError("variables of a table that is shifted", scope.size(), tables_[inputs[i]].scope.size());
-    shifts.push_back(add_reduction(inputs, scope, {}));
-    reductions_.back().shifts = static_cast<Index>(i);
-  }
+  auto const scope = tables_[inputs.front()].scope;
+  for (Index i = 0; i < std::ssize(inputs); ++i) shifts.push_back(add_shift(inputs, scope, i));
   return shifts;
+}
+
+Index HostReductions::add_shift(std::vector<Index> inputs, std::vector<Index> const& scope, Index which) {
+  for (Index t : inputs)
+    if (tables_[t].scope != scope) throw ShapeError("variables of a table that is shifted", scope.size(), tables_[t].scope.size());
+  Index const shift = add_undivided(std::move(inputs), scope, {});
+  reductions_.back().shifts = which;
+  return shift;
 }
 
 Offset HostReductions::stride(Index table, Index variable) const {

@@ -7,6 +7,7 @@
 #include <hornbill/elim/order.hpp>
 #include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
+#include <hornbill/tables/slices.hpp>
 
 namespace hornbill::elim {
 
@@ -20,6 +21,7 @@ struct HostPlan {
   tables::HostReductions reductions{{}};
   std::vector<tables::HostDecodeStep> decode;  ///< in the order of elimination
   Index result = 0;                          ///< the table without variables that is left
+  std::vector<Index> left;                   ///< tables of variables that are not eliminated; of a partial plan
   bool is_exact = true;                      ///< else that of mini-buckets: the result is a bound
 };
 
@@ -73,8 +75,9 @@ void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space>
 /// What came out.
 template <class Value>
 struct Elimination {
-  Value value = 0;                ///< times 2^exponent
+  Value value{};                  ///< times 2^exponent
   double exponent = 0;            ///< 0 of semirings that do not scale
+  double slices = 0;              ///< that tables went through the device in; 0 where all fitted
   std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable (probabilities: to rounding) the first
 };
 
@@ -86,6 +89,21 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
 /// All of the above, for one network once.
 template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan);
+
+/// The same where tables are larger than the device's memory: they stay in the host's, and go through in slices.
+/// \param most_bytes  on the device   \throws CapacityError where even one row of a table needs more
+template <class Semiring, class ExecutionSpace>
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan, std::size_t most_bytes);
+
+/// The network in which elimination also counts the best assignments.
+inline tables::TableNetwork<tables::Counted<tables::Cost>> counted(tables::TableNetwork<tables::Cost> const& network) {
+  tables::TableNetwork<tables::Counted<tables::Cost>> result{network.cardinality, {}, network.variable_names, network.state_names};
+  for (auto const& table : network.tables) {
+    auto& values = result.tables.emplace_back(tables::HostTable<tables::Counted<tables::Cost>>{table.scope, {}}).values;
+    for (auto cost : table.values) values.push_back(tables::CountedMinSum<tables::Cost>::counted(cost));
+  }
+  return result;
+}
 
 /// What an assignment costs, or how probable it is, in the semiring's multiplication.
 template <class Semiring>

@@ -18,7 +18,8 @@ enum class Heuristic {
   min_degree,  ///< that of the fewest neighbours, those by elimination included
   min_width,   ///< that of the fewest neighbours in what is left of the graph as it was
   min_weight,  ///< that whose table, with all its neighbours, has the fewest cells
-  degree       ///< in ascending order of neighbours in the whole graph, as GpuBE orders
+  degree,      ///< in ascending order of neighbours in the whole graph, as GpuBE orders
+  depth_first  ///< as a depth-first search leaves them: in the pseudo-tree of such an order children and parents share a table
 };
 
 struct OrderOptions {

@@ -39,9 +39,13 @@ class HostReductions {
   /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
   /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
   Index add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
+  /// The same in one reduction, whatever is reduced to whatever.
+  Index add_undivided(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
   /// Of each of several tables of one scope, what makes it their mean (of costs; of probabilities the geometric mean); together these tables
   /// change nothing. Of semirings that select.   \throws ShapeError for other scopes
   std::vector<Index> add_shifts(std::vector<Index> const& inputs);
+  /// One of these.   \param which  input is to become the mean
+  Index add_shift(std::vector<Index> inputs, std::vector<Index> const& scope, Index which);
 
   std::vector<Index> const& cardinality() const { return cardinality_; }
   std::vector<TablePlace> const& tables() const { return tables_; }

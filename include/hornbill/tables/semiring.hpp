@@ -55,6 +55,31 @@ struct MinSum {
   }
 };
 
+/// A cost, and how many assignments have it: exactly below 2^53, then to rounding.
+template <class T>
+struct Counted {
+  T cost;
+  double count;
+};
+
+/// Least sum, and how many assignments have it; of what is infinite, none.
+template <class T>
+struct CountedMinSum {
+  using Value = Counted<T>;
+  static constexpr bool selects = false;
+  static constexpr bool scales = false;
+  KOKKOS_FUNCTION static Value zero() { return {MinSum<T>::infinite(), 0}; }
+  KOKKOS_FUNCTION static Value one() { return {0, 1}; }
+  KOKKOS_FUNCTION static Value multiply(Value a, Value b) { return {MinSum<T>::multiply(a.cost, b.cost), a.count * b.count}; }
+  KOKKOS_FUNCTION static Value multiply_few(Value a, Value b) { return {a.cost + b.cost, a.count * b.count}; }
+  KOKKOS_FUNCTION static Value add(Value a, Value b) {
+    if (a.cost != b.cost) return a.cost < b.cost ? a : b;
+    return {a.cost, a.count + b.count};
+  }
+  /// A given cost.
+  KOKKOS_FUNCTION static Value counted(T cost) { return {cost, cost == MinSum<T>::infinite() ? 0.0 : 1.0}; }
+};
+
 /// What semirings of probabilities share.
 template <class T>
 struct Products {

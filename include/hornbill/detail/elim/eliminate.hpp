@@ -33,9 +33,18 @@ void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network
   tables::set_given<Value>(exec, plan.host.reductions, state.values, given);
 }
 
+namespace detail {
+
+template <class Semiring>
+void require_meaning(HostPlan const& plan) {
+  if (!Semiring::selects && !plan.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
+}
+
+}  // namespace detail
+
 template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
-  if (!Semiring::selects && !plan.host.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
+  detail::require_meaning<Semiring>(plan.host);
   tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
   if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, state.values, state.known, state.assignment);
 }
@@ -62,6 +71,22 @@ Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tabl
   load(exec, network, plan, state);
   run<Semiring>(exec, plan, state);
   return result_of<Semiring>(exec, plan, state);
+}
+
+template <class Semiring, class ExecutionSpace>
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
+  detail::require_meaning<Semiring>(host);
+  Kokkos::DefaultHostExecutionSpace const on_host;
+  Plan<Kokkos::HostSpace> plan;
+  plan.host = host;
+  plan.decode = tables::make_decode_plan(on_host, host.reductions, host.decode);
+  auto const state = make_state<typename Semiring::Value>(on_host, plan);
+  load(on_host, network, plan, state);
+  double const slices = tables::reduce_in_slices<Semiring>(exec, host.reductions, state.values, most_bytes);
+  if constexpr (Semiring::selects) tables::decode<Semiring>(on_host, plan.decode, state.values, state.known, state.assignment);
+  auto result = result_of<Semiring>(on_host, plan, state);
+  result.slices = slices;
+  return result;
 }
 
 }  // namespace hornbill::elim

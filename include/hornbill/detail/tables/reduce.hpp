@@ -48,7 +48,7 @@ struct Inputs {
 
   KOKKOS_FUNCTION Value scale_of(ReductionInput const& input) const {
     if constexpr (Semiring::scales) return static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
-    else return Value(1);
+    else return Semiring::one();
   }
   KOKKOS_FUNCTION static Value scaled(Value value, Value scale) {
     if constexpr (Semiring::scales) return value * scale;
@@ -133,7 +133,7 @@ struct Reduce {
   }
 
   KOKKOS_FUNCTION Value shift_rows(Team const& team, ReductionTask const& task, Block const& block) const {
-    Value largest = 0;
+    Value largest{};
     for (Index low = block.begin + team.team_rank(); low < block.end; low += team_size) {
       auto const value = [&](Index k) {
         auto const& input = from.inputs(task.first_input + k);
@@ -150,7 +150,7 @@ struct Reduce {
   KOKKOS_FUNCTION Value shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), groups = team_size >> task.log_lanes;
     auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
-    Value largest = 0;
+    Value largest{};
     for (Index first = block.begin; first < block.end; first += groups) {
       Index const low = first + (team.team_rank() >> task.log_lanes);
       Value result[1] = {Semiring::zero()};
@@ -172,7 +172,7 @@ struct Reduce {
 
   template <int Count, int Rows>
   KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
-    Value largest = 0;
+    Value largest{};
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
       Share const share{first, Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size), 0, 1};
       auto const places = places_of<Count, Rows>(task, share);
@@ -341,14 +341,14 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValu
     auto const expected = static_cast<std::size_t>(host.tables()[static_cast<std::size_t>(first) + t].cells);
     if (given[t].size() != expected) throw ShapeError("cells of a given table", expected, given[t].size());
     cells.insert(cells.end(), given[t].begin(), given[t].end());
-    largest.push_back(*std::max_element(given[t].begin(), given[t].end()));
+    if constexpr (std::is_arithmetic_v<Value>) largest.push_back(*std::max_element(given[t].begin(), given[t].end()));
   }
   auto const copy = [&](std::vector<Value> const& source, auto const& view, Offset begin) {
     Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const on_host(source.data(), source.size());
     Kokkos::deep_copy(exec, Kokkos::subview(view, std::pair(begin, begin + std::ssize(source))), on_host);
   };
   copy(cells, values.cells, host.tables()[static_cast<std::size_t>(first)].offset);
-  copy(largest, values.largest, first);
+  if (!largest.empty()) copy(largest, values.largest, first);  // else of values that are never scaled
   exec.fence("hornbill: copies from the host's tables");
 }
 

@@ -1,0 +1,56 @@
+#include <hornbill/tables/slices.hpp>
+
+#include <algorithm>
+
+namespace hornbill::tables::detail {
+namespace {
+
+std::vector<Index> without(std::vector<Index> scope, std::vector<Index> const& fixed) {
+  std::erase_if(scope, [&](Index v) { return std::find(fixed.begin(), fixed.end(), v) != fixed.end(); });
+  return scope;
+}
+
+}  // namespace
+
+HostSlices slices_of(HostReductions const& host, Index r, std::size_t num_fixed) {
+  auto const& reduction = host.reductions()[r];
+  auto const& scope = host.tables()[reduction.output].scope;
+  HostSlices slices{HostReductions(host.cardinality()), {scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(num_fixed)}, 1};
+  slices.count = host.states_of(slices.fixed);
+  std::vector<Index> inputs;
+  for (Index t : reduction.inputs) inputs.push_back(slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed)));
+  auto const rest = without(scope, slices.fixed);
+  if (reduction.shifts >= 0) slices.reductions.add_shift(std::move(inputs), rest, reduction.shifts);
+  else slices.reductions.add_undivided(std::move(inputs), rest, reduction.eliminated);
+  return slices;
+}
+
+SliceOfTable::SliceOfTable(HostReductions const& host, Index table, std::vector<Index> const& fixed) : offset_(host.tables()[table].offset) {
+  for (Index v : fixed) fixed_strides_.push_back(host.stride(table, v));
+  depends_ = std::any_of(fixed_strides_.begin(), fixed_strides_.end(), [](Offset stride) { return stride > 0; });
+  bool in_run = true;  // all that is faster is in it
+  auto const& scope = host.tables()[table].scope;
+  for (std::size_t i = scope.size(); i-- > 0;) {
+    Index const states = host.cardinality()[scope[i]];
+    bool const is_fixed = std::find(fixed.begin(), fixed.end(), scope[i]) != fixed.end();
+    if (is_fixed) {
+      in_run = false;
+      continue;
+    }
+    cells_ *= states;
+    if (in_run) {
+      run_ *= states;
+    } else {
+      free_strides_.insert(free_strides_.begin(), host.stride(table, scope[i]));
+      free_states_.insert(free_states_.begin(), states);
+    }
+  }
+}
+
+Offset SliceOfTable::begin(std::vector<Index> const& states) const {
+  Offset cell = offset_;
+  for (std::size_t i = 0; i < states.size(); ++i) cell += fixed_strides_[i] * states[i];
+  return cell;
+}
+
+}  // namespace hornbill::tables::detail
