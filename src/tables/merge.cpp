@@ -10,8 +10,14 @@ namespace {
 // So few factors, each of which may be far below its table's largest value, that their product is not below the smallest number.
 constexpr std::size_t most_factors = 8;
 
+/// What may be merged.
+struct MergeLimit {
+  double most_cells = 1;     ///< of a table that is made
+  bool equal_scopes = false;  ///< tables of the same variables in any case
+};
+
 /// Goes through the tables in an order in which neighbours have much in common, and multiplies runs of them.
-std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
+std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inputs, MergeLimit limit, std::span<Index const> place) {
   auto const before = [&](Index v, Index w) { return place[v] < place[w]; };
   auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
   std::stable_sort(inputs.begin(), inputs.end(), [&](Index s, Index t) { return std::lexicographical_compare(scope_of(s).begin(), scope_of(s).end(), scope_of(t).begin(), scope_of(t).end(), before); });
@@ -25,7 +31,8 @@ std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inp
   for (Index t : inputs) {
     std::vector<Index> joined;
     std::set_union(scope.begin(), scope.end(), scope_of(t).begin(), scope_of(t).end(), std::back_inserter(joined), before);
-    if (group.size() == most_factors || (!group.empty() && reductions.states_of(joined) > most_cells)) {
+    bool const is_small = reductions.states_of(joined) <= limit.most_cells || (limit.equal_scopes && scope == scope_of(t));
+    if (group.size() == most_factors || (!group.empty() && !is_small)) {
       finish();
       joined = scope_of(t);
     }
@@ -36,26 +43,26 @@ std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inp
   return result;
 }
 
+std::vector<Index> merge(HostReductions& reductions, std::vector<Index> inputs, MergeLimit limit, std::span<Index const> place) {
+  for (std::size_t before = 0; before != inputs.size();) {
+    before = inputs.size();
+    inputs = merge_once(reductions, std::move(inputs), limit, place);
+  }
+  return inputs;
+}
+
 }  // namespace
 
 std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
-  for (std::size_t before = 0; before != inputs.size();) {
-    before = inputs.size();
-    inputs = merge_once(reductions, std::move(inputs), most_cells, place);
-  }
-  return inputs;
+  return merge(reductions, std::move(inputs), {most_cells}, place);
 }
 
 std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place) {
   constexpr std::size_t few = 2;
   constexpr double small = 8, always = 64;
   if (inputs.size() <= few) return inputs;
-  double most_cells = combined_cells / small;
-  if (inputs.size() > most_factors) {  // those of one scope at least
-    most_cells = std::max(most_cells, always);
-    for (Index t : inputs) most_cells = std::max(most_cells, static_cast<double>(reductions.tables()[t].cells));
-  }
-  return merge_small(reductions, std::move(inputs), most_cells, place);
+  bool const are_many = inputs.size() > most_factors;
+  return merge(reductions, std::move(inputs), {are_many ? std::max(combined_cells / small, always) : combined_cells / small, are_many}, place);
 }
 
 }  // namespace hornbill::tables
