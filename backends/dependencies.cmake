@@ -69,3 +69,12 @@ if(HORNBILL_ENABLE_TESTS)
   find_package(doctest REQUIRED)
   find_package(nlohmann_json REQUIRED)
 endif()
+
+# --- MPI (the program's, for agents in several processes) -----------------------------------------------------------
+if(HORNBILL_ENABLE_CLI AND NOT HORNBILL_PORTABLE_BINARIES)
+  find_package(MPI COMPONENTS C QUIET)
+endif()
+option(HORNBILL_ENABLE_MPI "Let mpirun start several processes of the program" ${MPI_C_FOUND})
+if(HORNBILL_ENABLE_MPI AND NOT TARGET MPI::MPI_C)
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()

@@ -5,6 +5,7 @@ import lzma
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -529,6 +530,10 @@ R1: NOT path(b), path(nowhere)
                               ("{{n <1} [2] [{[1] [1 2]}]}", "'1', which is no variable"), ("{{n <1} [-5] []}", "intervals are not read"), ("{{n <1} [2] [{[0] [1 2e3]}]}", "'2e3' is not a cost"),
                               ("{{n <1} [2] [{[0] f}]}", "there is no such function"), ("{{n <1} [2] [{[0] [1", "the end of the file")):
             self.assertIn(message, run("map", self.write("wrong.cfn", text), code=3)[1])
+        # How many are best; and tables that go through the device in slices.
+        self.assertIn("small.wcsp: minimum 1; 1 assignment has it\n", run("map", "small.wcsp", "--count")[0])
+        self.assertEqual(json.loads(run("map", self.write("free.wcsp", "free 3 2 1 9\n2 2 2\n2 0 1 1 2\n0 0 0\n1 1 0\n"), "--count", "--json")[0])["count"], 4)
+        run("map", "small.wcsp", "--count", "--mini-buckets", 2, code=2)
         # Bounds by mini-buckets: a clique of five, of which three may not have one colour; exact with parts of all variables.
         pairs = [(v, w) for v in range(5) for w in range(v)]
         self.write("clique.wcsp", "clique 5 2 %d 1000\n2 2 2 2 2\n" % len(pairs) + "".join(f"2 {v} {w} 0 2\n0 0 {1 + v * w}\n1 1 {2 + v}\n" for v, w in pairs))
@@ -537,6 +542,11 @@ R1: NOT path(b), path(nowhere)
             out = json.loads(run("map", "clique.wcsp", *options, "--json")[0])
             self.assertLess(out["lower_bound"], exact)
             self.assertGreaterEqual(out["upper_bound"], exact)
+        by_content = json.loads(run("map", "clique.wcsp", "--mini-buckets", 3, "--partition-by", "content", "--json")[0])
+        self.assertLessEqual(by_content["lower_bound"], exact)
+        self.assertGreaterEqual(by_content["upper_bound"], exact)
+        self.assertEqual(by_content["partition_by"], "content")
+        run("map", "clique.wcsp", "--partition-by", "content", code=2)
         self.assertIn(f"clique.wcsp: {exact}, exactly\n", run("map", "clique.wcsp", "--mini-buckets", 5)[0])
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 0, "--json")[0])["lower_bound"], exact)
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 1000, "--json")[0])["stop"], "gap")
@@ -560,6 +570,63 @@ R1: NOT path(b), path(nowhere)
         for file in ("rain.h5", "rain.uai"):
             self.assertAlmostEqual(json.loads(run("partition", file, "--evidence", self.write("wet.evid", "1\n1 1 2\n"), "--json")[0])["log10_z"], math.log10(0.375))
         self.assertIn("cannot be written", run("convert", "rain.h5", "again.bif", code=3)[1])
+
+    def clique(self, name, num_variables):
+        """Costs over all pairs of variables of three states."""
+        pairs = [(v, w) for v in range(num_variables) for w in range(v)]
+        costs = lambda v, w: "".join(f"{x} {y} {(x * 5 + y * 3 + v * w + 2 * v) % 13}\n" for x in range(3) for y in range(3))
+        return self.write(name, f"clique {num_variables} 3 {len(pairs)} 1000\n" + " ".join(["3"] * num_variables) + "\n" + "".join(f"2 {v} {w} 0 9\n{costs(v, w)}" for v, w in pairs))
+
+    def test_tables_in_slices(self):
+        file = self.clique("slices.wcsp", 9)
+        whole = json.loads(run("map", file, "--json")[0])
+        sliced = json.loads(run("map", file, "--json", "--device-memory", 10000)[0])
+        self.assertEqual((whole["slices"], sliced["minimum"], sliced["assignment"]), (0, whole["minimum"], whole["assignment"]))
+        self.assertGreater(sliced["slices"], 20)
+        self.assertIn(", through 9.8 KiB in ", run("map", file, "--device-memory", 10000)[0])
+        self.assertIn("one row of a table needs", run("map", file, "--device-memory", 100, code=6)[1])
+        self.assertIn("elimination needs", run("map", file, "--device-memory", 10000, "--memory-limit", 20000, code=6)[1])
+
+    def test_dpop(self):
+        file = self.clique("agents.wcsp", 7)
+        exact = json.loads(run("map", file, "--json")[0])["minimum"]
+        out = json.loads(run("dpop", file, "--json", "-o", "agents.MPE")[0])
+        self.assertEqual((out["minimum"], out["bound"], out["found"], out["exact"], out["agents"], out["depth"], out["processes"]), (exact, exact, exact, True, 7, 6, 1))
+        self.assertEqual((out["util"]["messages"], out["util"]["largest_bytes"], out["value"]["messages"], out["value"]["bytes"]), (6, 3**6 * 8, 6, 4 * 21))
+        with open("agents.MPE") as text:
+            self.assertEqual(text.read(), "MPE\n7 " + " ".join(map(str, out["assignment"])) + "\n")
+        text = run("dpop", file)[0]
+        self.assertIn(f"agents.wcsp: minimum {exact}\n  7 agents, tree of depth 6, width 6;", text)
+        self.assertIn("one process", text)
+        bounded = json.loads(run("dpop", file, "--mini-buckets", 3, "--match-moments", "--json")[0])
+        self.assertFalse(bounded["exact"])
+        self.assertIsNone(bounded["minimum"])
+        self.assertLessEqual(bounded["bound"], exact)
+        self.assertGreaterEqual(bounded["found"], exact)
+        self.assertLess(bounded["util"]["largest_bytes"], out["util"]["largest_bytes"])
+        self.assertIn("every assignment comes to the bound", run("dpop", self.write("no.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
+        run("dpop", file, "--match-moments", code=2)
+        self.assertIn("dpop takes costs", run("dpop", self.write("none.uai", "MARKOV\n1\n2\n0\n"), code=2)[1])
+        self.assertIn("DPOP needs", run("dpop", file, "--memory-limit", 8, code=6)[1])
+
+    def test_dpop_in_several_processes(self):
+        mpirun = shutil.which("mpirun")
+        if mpirun is None or b"libmpi" not in subprocess.run(["ldd", PROGRAM], capture_output=True).stdout:
+            self.skipTest("a build without MPI")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", ASAN_OPTIONS="detect_leaks=0")  # what MPI leaks is its own
+        start = lambda *arguments: subprocess.run([mpirun, "--oversubscribe", "-n", "3", PROGRAM, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=120)
+        file = self.clique("ranks.wcsp", 7)
+        for options in ((), ("--mini-buckets", 3), ("--order", "min_fill")):
+            alone = json.loads(run("dpop", file, "--json", *options)[0])
+            done = start("dpop", file, "--json", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            together = json.loads(done.stdout)  # one process prints
+            self.assertEqual(together["processes"], 3)
+            for key in ("bound", "found", "assignment", "exact", "util", "value"):
+                self.assertEqual(together[key], alone[key])
+        failed = start("dpop", "missing.wcsp")
+        self.assertEqual(failed.returncode, 3)
+        self.assertEqual(failed.stderr.count("hornbill: "), 1, failed.stderr)
 
     def test_marginals(self):
         # Rain makes the grass wet, and the road; whoever sees the grass damp knows more of the road.

@@ -72,15 +72,27 @@ double work_of(elim::HostPlan const& plan) {
   return work;
 }
 
+/// The plan for parts of z variables, and the bytes that it takes.   \throws CapacityError
+template <class Problem>
+elim::HostPlan make_plan(MapArguments const& a, Problem const& problem, int z, elim::Order const& order) {
+  using Semiring = typename Problem::Semiring;
+  auto const& network = problem.network;
+  elim::MiniBucketOptions const options{.most_variables = z, .match_moments = a.match_moments};
+  auto plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), order, options);
+  require_bytes(a, tables::bytes_needed<typename Semiring::Value>(plan.reductions), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
+  if (a.partition_by == "size" || plan.is_exact) return plan;
+  return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::make_content_plan<Semiring>(exec, network, order, options); });  // needs about as much
+}
+
 /// One elimination by mini-buckets, unless something speaks against it.   \return what: "memory", "time", or nothing
 template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   using Semiring = typename Problem::Semiring;
   auto const& network = problem.network;
+  auto const begin = Clock::now();  // planning by content is most of the work
   elim::HostPlan plan;
   try {
-    plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), b.order, {.most_variables = z, .match_moments = a.match_moments});
-    require_bytes(a, tables::bytes_needed<typename Semiring::Value>(plan.reductions), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
+    plan = make_plan(a, problem, z, b.order);
   } catch (CapacityError const& e) {
     if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
     if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
@@ -88,7 +100,6 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
   }
   double const work = work_of(plan);
   if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
-  auto const begin = Clock::now();
   auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, plan); });
   b.last_seconds = seconds_since(begin);
   b.last_work = work;
@@ -126,7 +137,7 @@ Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
 template <class Problem>
 void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, nlohmann::json answer) {
   if (a.json) {
-    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"stop", b.stop},
+    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"partition_by", a.partition_by}, {"stop", b.stop},
                    {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
     fmt::print("{}\n", answer.dump());
     return;

@@ -17,6 +17,7 @@ void add_lbp(CLI::App& app, int& exit_code);
 void add_rank(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_learn(CLI::App& app, int& exit_code);
+void add_dpop(CLI::App& app, int& exit_code);
 void add_map(CLI::App& app, int& exit_code);
 void add_partition(CLI::App& app, int& exit_code);
 void add_marginals(CLI::App& app, int& exit_code);

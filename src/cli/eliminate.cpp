@@ -18,9 +18,19 @@
 namespace hornbill::cli {
 namespace {
 
+/// How much of a device may be used; 0 where all tables fit, so that they are there together.
+std::size_t bytes_of_slices(ExactArguments const& a, std::size_t needed, std::string const& to_blame) {
+  bool const is_on_host = backend::visit(a.backend, []<class Exec>(Exec const&) { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
+  std::size_t const free = backend::available_bytes(a.backend), usable = a.device_memory > 0 ? std::min(free, a.device_memory) : free;
+  if (needed <= usable && (a.memory_limit == 0 || needed <= a.memory_limit)) return 0;
+  require_host_bytes(a, needed, "elimination", to_blame);
+  if (is_on_host && a.device_memory == 0) return 0;
+  return usable - (a.device_memory == 0 ? usable / 16 : 0);  // some is left to what the driver takes for itself
+}
+
 /// \throws CapacityError with the width to blame
 template <class Value>
-elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, std::size_t& bytes) {
+elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, std::size_t& bytes, std::size_t& slice_bytes) {
   auto const to_blame = blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
   elim::HostPlan plan;
   try {
@@ -29,7 +39,7 @@ elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<
     throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
   }
   bytes = tables::bytes_needed<Value>(plan.reductions);
-  require_bytes(a, bytes, "elimination", to_blame);
+  slice_bytes = bytes_of_slices(a, bytes, to_blame);
   return plan;
 }
 
@@ -38,21 +48,23 @@ struct Solved {
   elim::Elimination<Value> result;
   elim::HostPlan plan;
   std::size_t table_bytes = 0;
+  std::size_t slice_bytes = 0;  // 0: all tables are on the device at once
   std::string device;
   double order_seconds = 0, seconds = 0;
 };
 
 template <class Semiring>
 Solved<typename Semiring::Value> solve(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network) {
-  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Solved<typename Semiring::Value> solved;
   auto begin = Clock::now();
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
   solved.order_seconds = seconds_since(begin);
-  solved.plan = plan_within_memory(a, network, std::move(order), solved.table_bytes);
+  solved.plan = plan_within_memory(a, network, std::move(order), solved.table_bytes, solved.slice_bytes);
   solved.device = backend::describe(a.backend);
   begin = Clock::now();
-  solved.result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, solved.plan); });
+  solved.result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
+    return solved.slice_bytes > 0 ? elim::eliminate_in_slices<Semiring>(exec, network, solved.plan, solved.slice_bytes) : elim::eliminate<Semiring>(exec, network, solved.plan);
+  });
   solved.seconds = seconds_since(begin);
   return solved;
 }
@@ -62,17 +74,30 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
   auto const& order = solved.plan.order;
   if (a.json) {
     answer.update(order_json(a, order, solved.table_bytes));
-    answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}});
+    answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}, {"slices", static_cast<std::int64_t>(solved.result.slices)}});
     fmt::print("{}\n", answer.dump());
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(solved.table_bytes)),
+  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(solved.table_bytes)),
+             solved.slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(solved.slice_bytes)), solved.result.slices) : "",
              human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
 }
 
-int minimise_cost(ExactArguments const& a) {
+/// How many assignments have the least cost: another elimination, with a number beside each cost.
+double count_best(ExactArguments const& a, tables::CostNetwork const& network) {
+  try {
+    return solve<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network)).result.value.count;
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("with --count, {}", e.what()));
+  }
+}
+
+std::string plural(double count) { return count == 1 ? "1 assignment has it" : fmt::format("{:.16g} assignments have it", count); }
+
+int minimise_cost(MapArguments const& a) {
   if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
   auto const network = io::read_cost_network(a.file);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::MinSum<tables::Cost>>(a, network);
   auto const word = network.is_maximised ? "maximum" : "minimum";
   if (solved.result.value >= network.upper_bound) {
@@ -81,13 +106,21 @@ int minimise_cost(ExactArguments const& a) {
     return contradiction;
   }
   auto const objective = network.objective(solved.result.value);
+  nlohmann::json answer{{word, number(objective)}, {"assignment", solved.result.assignment}};
+  auto text = fmt::format("{}: {} {}", a.file, word, objective);
+  if (a.count) {
+    double const count = count_best(a, network);
+    answer["count"] = count;
+    text += fmt::format("; {}", plural(count));
+  }
   write_assignment(a, solved.result.assignment);
-  print(a, solved, {{word, number(objective)}, {"assignment", solved.result.assignment}}, fmt::format("{}: {} {}", a.file, word, objective));
+  print(a, solved, std::move(answer), text);
   return success;
 }
 
 int maximise_probability(ExactArguments const& a) {
   auto const observed = read_tables(a);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::MaxProduct<double>>(a, observed.network);
   if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
   auto const assignment = complete(observed, solved.result.assignment);
@@ -98,6 +131,7 @@ int maximise_probability(ExactArguments const& a) {
 }
 
 int partition(ExactArguments const& a) {
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::SumProduct<double>>(a, read_tables(a).network);
   if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: nothing is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
   double const log10_z = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
@@ -131,15 +165,21 @@ void add_map(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
   auto const a = std::make_shared<MapArguments>();
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
+  add_slice_options(*command, *a);
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment")->check(at_least(1));
   auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
   command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger")->check(at_least(0))->needs(gap);
   auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: tighter bounds, for about twice the work");
+  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (what loses least by being apart; takes longer)")
+                 ->check(CLI::IsMember({"size", "content"}))
+                 ->capture_default_str();
+  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs)");
   command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
-  command->callback([a, z, gap, match, &exit_code] {
+  command->callback([a, z, gap, match, by, count, &exit_code] {
     settle(*a);
     bool const is_cost = io::is_cost_network(a->file), in_parts = z->count() + gap->count() > 0;
-    if (match->count() > 0 && !in_parts) throw UsageError("--match-moments is for --mini-buckets or --bound-gap");
+    if (match->count() + by->count() > 0 && !in_parts) throw UsageError("--match-moments and --partition-by are for --mini-buckets or --bound-gap");
+    if (count->count() > 0 && (in_parts || !is_cost)) throw UsageError("--count is for costs that are minimised exactly");
     if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
     else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);
   });
@@ -149,6 +189,7 @@ void add_partition(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("partition", "The partition function, exactly; of a Bayesian network the probability of the evidence");
   auto const a = std::make_shared<ExactArguments>();
   add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write its decimal logarithm, as the UAI competitions do (PR)");
+  add_slice_options(*command, *a);
   command->footer("Example:\n  hornbill partition alarm.bif --evidence observed.txt");
   command->callback([a, &exit_code] {
     settle(*a);

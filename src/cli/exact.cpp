@@ -14,14 +14,20 @@ namespace hornbill::cli {
 namespace {
 
 constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
-                                std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree}};
+                                std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree},
+                                std::pair{"depth_first", elim::Heuristic::depth_first}};
+
+void require_at_most(std::size_t usable, std::size_t needed, std::string const& who, std::string const& blame) {
+  if (needed > usable)
+    throw CapacityError(fmt::format("{} needs {}, and {} are available. {}", who, human_bytes(static_cast<double>(needed)), human_bytes(static_cast<double>(usable)), blame));
+}
 
 }  // namespace
 
 void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output) {
   command.add_option("FILE", a.file, files)->required();
   command.add_option("--evidence", a.evidence, "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), or a file that lists them")->capture_default_str();
+  command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), depth_first (whose tree has only edges of the graph), or a file that lists them")->capture_default_str();
   command.add_option("--tries", a.options.tries, "Orders to make, of which the one with the fewest cells is taken")->check(at_least(1))->capture_default_str();
   command.add_option("--seed", a.options.seed, "Of what decides between equals in an order")->check(at_least(0))->capture_default_str();
   command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
@@ -72,8 +78,16 @@ std::string blame(elim::Order const& order, std::string const& widest) {
 }
 
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame) {
-  if (std::size_t const usable = usable_bytes(a); needed > usable)
-    throw CapacityError(fmt::format("{} on backend {}: {} needs {}, and {} are available. {}", a.file, a.backend, task, human_bytes(static_cast<double>(needed)), human_bytes(static_cast<double>(usable)), blame));
+  require_at_most(usable_bytes(a), needed, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
+}
+
+void require_host_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame) {
+  std::size_t const available = backend::available_bytes(backend::names().front());  // that of the host comes first
+  require_at_most(a.memory_limit > 0 ? std::min(available, a.memory_limit) : available, needed, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
+}
+
+void add_slice_options(CLI::App& command, ExactArguments& a) {
+  command.add_option("--device-memory", a.device_memory, "Bytes of the device that may be used (default: all that is free); tables that need more stay in the host's memory, and go through in slices")->check(at_least(1));
 }
 
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {

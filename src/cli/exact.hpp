@@ -20,7 +20,8 @@ struct ExactArguments {
   std::string file, order = "min_fill", backend, output;
   std::vector<std::string> evidence;
   elim::OrderOptions options{.tries = 10};
-  std::size_t memory_limit = 0;
+  std::size_t memory_limit = 0;   // 0: what is free
+  std::size_t device_memory = 0;  // likewise; where elimination can go through in slices
   bool json = false;
 };
 
@@ -43,6 +44,12 @@ std::string blame(elim::Order const& order, std::string const& widest);
 
 /// \throws CapacityError where more is needed than is there   \param task  that needs it, e.g. "elimination"
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
+
+/// The same of the host's memory, for tables that are kept there.
+void require_host_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
+
+/// Adds the option of what goes through a device in slices.
+void add_slice_options(CLI::App& command, ExactArguments& a);
 
 /// What is known of any such run.
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes);

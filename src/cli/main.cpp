@@ -9,6 +9,7 @@
 #include <hornbill/error.hpp>
 
 #include "commands.hpp"
+#include "processes.hpp"
 #include "support.hpp"
 
 namespace {
@@ -26,10 +27,9 @@ int fail(int code, char const* message) {
   return code;
 }
 
-}  // namespace
+namespace cli = hornbill::cli;
 
-int main(int argc, char** argv) {
-  namespace cli = hornbill::cli;
+int run(int argc, char** argv) {
   CLI::App app{"Probabilistic inference over the graphs that program analyses produce"};
   app.set_version_flag("--version", HORNBILL_VERSION);
   app.require_subcommand(1);
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   cli::add_map(app, exit_code);
   cli::add_partition(app, exit_code);
   cli::add_marginals(app, exit_code);
+  cli::add_dpop(app, exit_code);
   try {
     app.parse(argc, argv);
     return exit_code;
@@ -67,3 +68,7 @@ int main(int argc, char** argv) {
     return fail(cli::internal_error, e.what());
   }
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return cli::leave_processes(run(argc, argv)); }

@@ -16,6 +16,8 @@ struct MapArguments : ExactArguments {
   std::optional<double> bound_gap;
   double time_limit = 0;  // seconds; 0: none
   bool match_moments = false;
+  std::string partition_by = "size";
+  bool count = false;  // the best assignments
 };
 
 /// A model's tables under evidence.
