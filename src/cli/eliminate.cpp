@@ -20,7 +20,7 @@ namespace {
 
 /// How much of a device may be used; 0 where all tables fit, so that they are there together.
 std::size_t bytes_of_slices(ExactArguments const& a, std::size_t needed, std::string const& to_blame) {
-  bool const is_on_host = backend::visit(a.backend, []<class Exec>(Exec const&) { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
+  bool const is_on_host = backend::visit(a.backend, []<class Exec>(Exec const&) -> bool { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
   std::size_t const free = backend::available_bytes(a.backend), usable = a.device_memory > 0 ? std::min(free, a.device_memory) : free;
   if (needed <= usable && (a.memory_limit == 0 || needed <= a.memory_limit)) return 0;
   require_host_bytes(a, needed, "elimination", to_blame);

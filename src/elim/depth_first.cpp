@@ -26,23 +26,33 @@ class Search {
  private:
   std::tuple<Index, std::size_t, std::uint64_t> key(Index v) const { return {visited_neighbours_[v], graph_.neighbours(v).size(), tie_[v]}; }
 
-  void visit(Index v, std::vector<Index>& path) {
+  /// A visited variable, and where to go from it, the best last. What is left there keeps its order: a subtree that has been searched has no
+  /// neighbours outside but ancestors.
+  struct Step {
+    Index variable;
+    std::vector<Index> next;
+  };
+
+  Step visit(Index v) {
     is_visited_[v] = true;
-    for (Index w : graph_.neighbours(v)) ++visited_neighbours_[w];
-    path.push_back(v);
+    Step step{v, {}};
+    for (Index w : graph_.neighbours(v)) {
+      ++visited_neighbours_[w];
+      if (!is_visited_[w]) step.next.push_back(w);
+    }
+    std::sort(step.next.begin(), step.next.end(), [&](Index w, Index x) { return key(w) < key(x); });
+    return step;
   }
 
   void search(Index root) {
-    std::vector<Index> path;  // not recursion: a chain of variables may be very long
-    visit(root, path);
+    std::vector<Step> path{visit(root)};  // not recursion: a chain of variables may be very long
     while (!path.empty()) {
-      Index next = -1;
-      for (Index w : graph_.neighbours(path.back()))
-        if (!is_visited_[w] && (next < 0 || key(w) > key(next))) next = w;
-      if (next >= 0) {
-        visit(next, path);
+      auto& [v, next] = path.back();
+      while (!next.empty() && is_visited_[next.back()]) next.pop_back();
+      if (!next.empty()) {
+        path.push_back(visit(next.back()));
       } else {
-        order_.push_back(path.back());
+        order_.push_back(v);
         path.pop_back();
       }
     }
