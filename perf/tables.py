@@ -194,9 +194,10 @@ def exact(files):
             cpu, single = by_kind.get(("openmp", gpu["values"])), by_kind.get(("cuda", "float"))
             rows.append([model, gpu["width"], f"{gpu['combined_cells'] / 1e6:,.1f} M", milliseconds(gpu["seconds"]), milliseconds(single["seconds"]) if single else "",
                          milliseconds(gpu["update_seconds"]) if "update_seconds" in gpu else "", f"{gpu['share_of_copy']:.2f}",
+                         f"{gpu['largest_bucket']['share_of_copy']:.2f}" if "largest_bucket" in gpu else "",
                          f"{cpu['seconds'] / gpu['seconds']:.0f}" if cpu else ""])
         print(f"{engine}:\n")
-        print_table(["model", "width", "cells combined", "GPU, ms", "float, ms", "update, ms", "share of copy", "one CPU thread / GPU"], rows)
+        print_table(["model", "width", "cells combined", "GPU, ms", "float, ms", "update, ms", "share of copy", "of the largest bucket", "one CPU thread / GPU"], rows)
 
 
 def main():
