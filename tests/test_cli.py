@@ -534,6 +534,9 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("small.wcsp: minimum 1; 1 assignment has it\n", run("map", "small.wcsp", "--count")[0])
         self.assertEqual(json.loads(run("map", self.write("free.wcsp", "free 3 2 1 9\n2 2 2\n2 0 1 1 2\n0 0 0\n1 1 0\n"), "--count", "--json")[0])["count"], 4)
         run("map", "small.wcsp", "--count", "--mini-buckets", 2, code=2)
+        run("map", "small.wcsp", "--device-memory", 1000, "--mini-buckets", 2, code=2)
+        many = self.write("many.wcsp", "many 1100 2 0 9\n" + "2 " * 1100 + "\n")
+        self.assertIn("minimum 0; more than 10^308 assignments have it", run("map", many, "--count")[0])
         # Bounds by mini-buckets: a clique of five, of which three may not have one colour; exact with parts of all variables.
         pairs = [(v, w) for v in range(5) for w in range(v)]
         self.write("clique.wcsp", "clique 5 2 %d 1000\n2 2 2 2 2\n" % len(pairs) + "".join(f"2 {v} {w} 0 2\n0 0 {1 + v * w}\n1 1 {2 + v}\n" for v, w in pairs))
@@ -624,6 +627,8 @@ R1: NOT path(b), path(nowhere)
             self.assertEqual(together["processes"], 3)
             for key in ("bound", "found", "assignment", "exact", "util", "value"):
                 self.assertEqual(together[key], alone[key])
+        one_fails = subprocess.run([mpirun, "--oversubscribe", "-n", "2", PROGRAM, "dpop", file, ":", "-n", "1", PROGRAM, "dpop", "missing.wcsp"], capture_output=True, text=True, env=environment, timeout=120)
+        self.assertEqual(one_fails.returncode, 3)  # and nobody waits for it
         failed = start("dpop", "missing.wcsp")
         self.assertEqual(failed.returncode, 3)
         self.assertEqual(failed.stderr.count("hornbill: "), 1, failed.stderr)

@@ -1,6 +1,10 @@
 // Agents on pseudo-trees: the answers of elimination in one place, and how much they say.
 #include <algorithm>
+#include <condition_variable>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -38,6 +42,55 @@ tables::TableNetwork<Cost> chain(Index length) {
   for (Index v = 0; v + 1 < length; ++v) network.tables.push_back({{v, v + 1}, {4, 1, 2, 3, 0, 5, 1, 7, 2}});
   return network;
 }
+
+/// A table between the first variable and each other.
+tables::TableNetwork<Cost> star(Index leaves) {
+  tables::TableNetwork<Cost> network;
+  network.cardinality.assign(leaves + 1, 2);
+  for (Index v = 1; v <= leaves; ++v) network.tables.push_back({{0, v}, {1, 2, 3, v % 2}});
+  return network;
+}
+
+tables::TableNetwork<Cost> clique(Index n) {
+  tables::TableNetwork<Cost> network;
+  network.cardinality.assign(n, 2);
+  for (Index v = 0; v < n; ++v)
+    for (Index w = 0; w < v; ++w) network.tables.push_back({{v, w}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
+  return network;
+}
+
+/// Messages between threads that stand for processes.
+class Mailboxes {
+ public:
+  void put(int to, int from, Index tag, std::vector<std::int64_t> message) {
+    std::lock_guard const lock(mutex_);
+    messages_[{to, from, tag}] = std::move(message);
+    arrived_.notify_all();
+  }
+  std::vector<std::int64_t> take(int to, int from, Index tag) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [&] { return messages_.contains({to, from, tag}); });
+    return std::move(messages_.extract({to, from, tag}).mapped());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<std::tuple<int, int, Index>, std::vector<std::int64_t>> messages_;
+};
+
+class OneOfSeveral : public elim::Messenger {
+ public:
+  OneOfSeveral(Mailboxes& boxes, int rank, int num_ranks) : boxes_(boxes), rank_(rank), num_ranks_(num_ranks) {}
+  int rank() const override { return rank_; }
+  int num_ranks() const override { return num_ranks_; }
+  void send(int rank, Index tag, std::vector<std::int64_t> message) override { boxes_.put(rank, rank_, tag, std::move(message)); }
+  std::vector<std::int64_t> receive(int rank, Index tag) override { return boxes_.take(rank_, rank, tag); }
+
+ private:
+  Mailboxes& boxes_;
+  int rank_, num_ranks_;
+};
 
 constexpr elim::MiniBucketOptions exactly{.most_variables = std::numeric_limits<int>::max()};
 
@@ -148,13 +201,86 @@ TEST_CASE("DPOP: agents apart, constants, none at all, and nothing possible") {
 TEST_CASE("DPOP: ranks have subtrees of about equal work") {
   auto const network = chain(100);
   auto const tree = tree_of(network, Heuristic::depth_first);
-  auto const rank = elim::ranks_of_agents(tree, network.cardinality, 4);
+  auto const rank = elim::ranks_of_agents(tree, network.cardinality, exactly.most_variables, 4);
   for (int r = 0; r < 4; ++r) {
     auto const count = std::count(rank.begin(), rank.end(), r);
     CHECK(count >= 24);
     CHECK(count <= 26);
   }
   for (std::size_t i = 1; i < 100; ++i) CHECK(rank[tree.order.variables[i]] >= rank[tree.order.variables[i - 1]]);
+}
+
+TEST_CASE("DPOP: every rank has agents, however unequal their work") {
+  auto const network = clique(7);
+  for (int num_ranks = 1; num_ranks <= 9; ++num_ranks) {
+    CAPTURE(num_ranks);
+    auto const rank = elim::ranks_of_agents(tree_of(network, Heuristic::depth_first), network.cardinality, exactly.most_variables, num_ranks);
+    for (int r = 0; r < std::min(num_ranks, 7); ++r) CHECK(std::count(rank.begin(), rank.end(), r) > 0);
+    for (int r : rank) CHECK((r >= 0 && r < num_ranks));
+  }
+  // With tables of few variables all agents of a chain of hubs have as much to do.
+  auto const wide = clique(40);
+  auto const rank = elim::ranks_of_agents(tree_of(wide, Heuristic::depth_first), wide.cardinality, 3, 4);
+  for (int r = 0; r < 4; ++r) {
+    CHECK(std::count(rank.begin(), rank.end(), r) >= 9);
+    CHECK(std::count(rank.begin(), rank.end(), r) <= 11);
+  }
+}
+
+TEST_CASE("DPOP: a tree so wide that its cells are no number") {
+  auto const network = star(1300);
+  std::vector<Index> hub_first(1301);
+  for (Index v = 0; v <= 1300; ++v) hub_first[v] = v;
+  auto const scopes = elim::scopes_of(network);
+  auto const tree = elim::make_pseudo_tree(network.cardinality, scopes, elim::measure_order(network.cardinality, scopes, hub_first));
+  CHECK(tree.order.width == 1300);
+  for (int r : elim::ranks_of_agents(tree, network.cardinality, 2, 3)) CHECK((r >= 0 && r < 3));
+  elim::OneProcess here;
+  Kokkos::DefaultHostExecutionSpace const exec;
+  auto const agents = elim::dpop(exec, network, tree, {.most_variables = 2}, here);
+  auto const buckets = elim::eliminate<Semiring>(exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.most_variables = 2}));
+  CHECK(!agents.is_exact);
+  CHECK(agents.value == buckets.value);
+  CHECK(agents.assignment == buckets.assignment);
+}
+
+TEST_CASE("DPOP: leaves work at the same time") {
+  elim::OneProcess here;
+  auto const network = star(50);
+  auto const result = elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree_of(network, Heuristic::min_degree), exactly, here);
+  CHECK(result.value == 25);  // one for each odd leaf
+  CHECK(result.simulated_seconds < 0.8 * result.compute_seconds);
+}
+
+TEST_CASE("DPOP: agents in several processes answer as in one") {
+  for (unsigned seed = 0; seed < 6; ++seed)
+    for (int num_ranks : {2, 3, 5}) {
+      CAPTURE(seed);
+      CAPTURE(num_ranks);
+      auto const network = seed == 5 ? clique(9) : random_costs(seed);
+      auto const tree = tree_of(network, seed % 2 ? Heuristic::depth_first : Heuristic::min_fill, seed);
+      elim::MiniBucketOptions const options{.most_variables = seed < 3 ? 3 : 20};
+      elim::OneProcess here;
+      auto const alone = elim::dpop(Kokkos::Serial(), network, tree, options, here);
+      Mailboxes boxes;
+      std::vector<elim::Distributed> parts(static_cast<std::size_t>(num_ranks));
+      std::vector<std::thread> ranks;
+      for (int r = 0; r < num_ranks; ++r)
+        ranks.emplace_back([&, r] {
+          OneOfSeveral messenger(boxes, r, num_ranks);
+          parts[static_cast<std::size_t>(r)] = elim::dpop(Kokkos::Serial(), network, tree, options, messenger);
+        });
+      for (auto& rank : ranks) rank.join();
+      auto const& together = parts.front();
+      CHECK(together.value == alone.value);
+      CHECK(together.is_exact == alone.is_exact);
+      CHECK(together.assignment == alone.assignment);
+      CHECK(together.util.messages == alone.util.messages);
+      CHECK(together.util.bytes == alone.util.bytes);
+      CHECK(together.util.largest_bytes == alone.util.largest_bytes);
+      CHECK(together.value_messages.bytes == alone.value_messages.bytes);
+      CHECK(together.largest_share < network.num_variables());
+    }
 }
 
 TEST_CASE("DPOP: messages arrive as they were sent") {
@@ -170,6 +296,8 @@ TEST_CASE("DPOP: messages arrive as they were sent") {
   auto const value = elim::detail::decode_value(elim::detail::encode(elim::detail::ValueMessage{0.25, {1, 0, 2}}));
   CHECK(value.clock == 0.25);
   CHECK(value.states == std::vector<Index>{1, 0, 2});
+  CHECK_THROWS_AS(elim::detail::decode_value({}), Error);
+  CHECK_THROWS_AS(elim::detail::decode_value({0, 3, 1}), Error);
   elim::Distributed whole, part;
   whole.assignment = part.assignment = {0, 0, 0};
   part.value = 3;

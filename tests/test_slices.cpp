@@ -45,12 +45,12 @@ TEST_CASE_TEMPLATE("slices: the same costs and assignments", Cell, HORNBILL_DOUB
     auto const plan = plan_of(network, {.most_variables = z, .match_moments = true});
     auto const whole = elim::eliminate<Semiring>(exec, network, plan);
     auto const reductions = static_cast<double>(plan.reductions.reductions().size());
-    for (std::size_t bytes : {std::size_t{1} << 30, std::size_t{20000}, std::size_t{5000}}) {
+    for (std::size_t bytes : {std::size_t{1} << 30, std::size_t{5000}, std::size_t{2600}}) {
       auto const sliced = elim::eliminate_in_slices<Semiring>(exec, network, plan, bytes);
       CHECK(sliced.value == whole.value);
       CHECK(sliced.assignment == whole.assignment);
       if (bytes > 1000000) CHECK(sliced.slices == reductions);
-      else if (z == 20) CHECK(sliced.slices > reductions + 5);
+      else if (z == 20 || bytes == 2600) CHECK(sliced.slices > reductions + 5);
     }
     CHECK(whole.slices == 0);
   }
@@ -72,6 +72,38 @@ TEST_CASE_TEMPLATE("slices: the same probabilities, all slices of a table scaled
   };
   check(tables::SumProduct<Value>());
   check(tables::MaxProduct<Value>());
+}
+
+TEST_CASE_TEMPLATE("slices: they fit, and shifts have them too", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<Cost>;
+  typename Cell::Exec const exec;
+  tables::HostReductions host({30, 20, 3});
+  Index const a = host.add_table({0, 1}), b = host.add_table({0, 1});
+  auto const shifts = host.add_shifts({a, b});
+  host.add_reduction({shifts[0], shifts[1]}, {1, 0}, {});
+  std::vector<std::vector<Cost>> given(2);
+  for (Cost i = 0; i < 600; ++i) {
+    given[0].push_back((7 * i) % 31);
+    given[1].push_back(i % 53 == 0 ? tables::infinite_cost : (11 * i) % 17);
+  }
+  std::size_t const bytes = 6000;
+  for (Index r = 0; r < 3; ++r) {
+    auto const slices = tables::make_slices<Cost>(host, r, bytes);
+    CHECK(slices.count > 1);
+    CHECK(tables::bytes_needed<Cost>(slices.reductions) <= bytes);
+  }
+  Kokkos::DefaultHostExecutionSpace const on_host;
+  auto const values = tables::make_values<Cost>(on_host, host);
+  tables::set_given<Cost>(on_host, host, values, given);
+  CHECK(tables::reduce_in_slices<Semiring>(exec, host, values, bytes) > 3);
+  for (Index x = 0; x < 30; ++x)
+    for (Index y = 0; y < 20; ++y) {
+      Cost const in_a = given[0][static_cast<std::size_t>(20 * x + y)], in_b = given[1][static_cast<std::size_t>(20 * x + y)];
+      Cost const shift = values.cells(host.tables()[shifts[0]].offset + 20 * x + y), both = values.cells(host.tables().back().offset + 30 * y + x);
+      bool const is_possible = in_b < tables::infinite_cost;
+      CHECK(both == (is_possible ? 0 : tables::infinite_cost));
+      if (is_possible) CHECK(std::abs(2 * (in_a + shift) - (in_a + in_b)) <= 1);
+    }
 }
 
 TEST_CASE("slices: less memory than a row takes") {

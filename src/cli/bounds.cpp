@@ -72,16 +72,31 @@ double work_of(elim::HostPlan const& plan) {
   return work;
 }
 
-/// The plan for parts of z variables, and the bytes that it takes.   \throws CapacityError
+/// \throws CapacityError
 template <class Problem>
-elim::HostPlan make_plan(MapArguments const& a, Problem const& problem, int z, elim::Order const& order) {
-  using Semiring = typename Problem::Semiring;
-  auto const& network = problem.network;
-  elim::MiniBucketOptions const options{.most_variables = z, .match_moments = a.match_moments};
-  auto plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), order, options);
-  require_bytes(a, tables::bytes_needed<typename Semiring::Value>(plan.reductions), fmt::format("elimination by mini-buckets of {} variables", z), "Fewer, by --mini-buckets, need less");
-  if (a.partition_by == "size" || plan.is_exact) return plan;
-  return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::make_content_plan<Semiring>(exec, network, order, options); });  // needs about as much
+void require_plan_bytes(MapArguments const& a, elim::HostPlan const& plan, elim::MiniBucketOptions const& options) {
+  auto const bytes = tables::bytes_needed<typename Problem::Semiring::Value>(plan.reductions);
+  require_bytes(a, bytes, fmt::format("elimination by mini-buckets of {} variables", options.most_variables), "Fewer, by --mini-buckets, need less");
+}
+
+/// \throws CapacityError
+template <class Problem>
+elim::HostPlan plan_by_size(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
+  auto plan = elim::make_mini_bucket_plan(problem.network.cardinality, elim::scopes_of(problem.network), order, options);
+  require_plan_bytes<Problem>(a, plan, options);
+  return plan;
+}
+
+/// The same by what tables say, which has to be computed.   \throws CapacityError
+template <class Problem>
+elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
+  try {
+    auto plan = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::make_content_plan<typename Problem::Semiring>(exec, problem.network, order, options); });
+    require_plan_bytes<Problem>(a, plan, options);
+    return plan;
+  } catch (std::bad_alloc const&) {
+    throw CapacityError(fmt::format("{}: memory was not enough to compare the parts of {} variables", a.file, options.most_variables));
+  }
 }
 
 /// One elimination by mini-buckets, unless something speaks against it.   \return what: "memory", "time", or nothing
@@ -89,17 +104,21 @@ template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   using Semiring = typename Problem::Semiring;
   auto const& network = problem.network;
-  auto const begin = Clock::now();  // planning by content is most of the work
+  elim::MiniBucketOptions const options{.most_variables = z, .match_moments = a.match_moments};
   elim::HostPlan plan;
+  double work = 0;
+  auto begin = Clock::now();
   try {
-    plan = make_plan(a, problem, z, b.order);
+    plan = plan_by_size(a, problem, options, b.order);
+    work = work_of(plan);
+    if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
+    begin = Clock::now();  // planning by content is most of the work
+    if (a.partition_by == "content" && !plan.is_exact) plan = plan_by_content(a, problem, options, b.order);
   } catch (CapacityError const& e) {
     if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
     if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
     return "memory";
   }
-  double const work = work_of(plan);
-  if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
   auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, plan); });
   b.last_seconds = seconds_since(begin);
   b.last_work = work;

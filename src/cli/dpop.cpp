@@ -1,5 +1,9 @@
 // hornbill dpop: least costs by agents that exchange messages.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,14 +32,25 @@ struct Run {
 
 elim::MiniBucketOptions options_of(MapArguments const& a) { return {.most_variables = a.mini_buckets.value_or(std::numeric_limits<int>::max()), .match_moments = a.match_moments}; }
 
+/// What all agents keep, and what the largest makes besides: its output, and a copy of that on its way.
+std::size_t bytes_of_agents(elim::HostPlan const& plan) {
+  Offset largest = 0;
+  for (auto const& table : plan.reductions.tables()) largest = std::max(largest, table.cells);
+  return tables::bytes_needed<tables::Cost>(plan.reductions) + 2 * static_cast<std::size_t>(largest) * sizeof(tables::Cost);
+}
+
 /// The tree, after it is known that its tables fit: sizes follow from scopes, so that no agent has to work to find out.
 elim::PseudoTree find_tree(MapArguments const& a, tables::CostNetwork const& network, std::size_t& bytes) {
   auto const scopes = elim::scopes_of(network);
   auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(std::numeric_limits<Index>::max());
   auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, most_cells));
-  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a));
-  bytes = tables::bytes_needed<tables::Cost>(plan.reductions);
-  require_bytes(a, bytes, "DPOP", blame(tree.order, tree.order.widest < 0 ? "no variable" : network.name_of(tree.order.widest)));
+  auto const to_blame = blame(tree.order, tree.order.widest < 0 ? "no variable" : network.name_of(tree.order.widest));
+  try {
+    bytes = bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a)));
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
+  }
+  require_bytes(a, bytes, "DPOP", to_blame);
   return tree;
 }
 
@@ -54,7 +69,10 @@ Run solve(MapArguments const& a, tables::CostNetwork const& network, elim::Messe
   return run;
 }
 
-nlohmann::json to_json(elim::MessageCount const& count) { return {{"messages", count.messages}, {"bytes", count.bytes}, {"largest_bytes", count.largest_bytes}}; }
+nlohmann::json to_json(elim::MessageCount const& count) {
+  auto const whole = [](double number) { return static_cast<std::int64_t>(number); };
+  return {{"messages", whole(count.messages)}, {"bytes", whole(count.bytes)}, {"largest_bytes", whole(count.largest_bytes)}};
+}
 
 std::string to_text(elim::MessageCount const& count) {
   return count.messages == 0 ? "no messages" : fmt::format("{:.0f} messages, {}, the largest {}", count.messages, human_bytes(count.bytes), human_bytes(count.largest_bytes));

@@ -18,87 +18,103 @@
 namespace hornbill::cli {
 namespace {
 
-/// How much of a device may be used; 0 where all tables fit, so that they are there together.
-std::size_t bytes_of_slices(ExactArguments const& a, std::size_t needed, std::string const& to_blame) {
-  bool const is_on_host = backend::visit(a.backend, []<class Exec>(Exec const&) -> bool { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
+/// An elimination that fits.
+struct Prepared {
+  elim::HostPlan plan;
+  std::size_t table_bytes = 0;
+  std::size_t slice_bytes = 0;  // that may be used of the device; 0: all tables are there at once
+};
+
+bool is_on_host(std::string const& backend) {
+  return backend::visit(backend, []<class Exec>(Exec const&) -> bool { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
+}
+
+/// Where the tables of a plan are to be, if their values are of some type.   \throws CapacityError with the width to blame
+template <class Value>
+void place_tables(ExactArguments const& a, std::string const& to_blame, Prepared& prepared) {
+  prepared.table_bytes = tables::bytes_needed<Value>(prepared.plan.reductions);
   std::size_t const free = backend::available_bytes(a.backend), usable = a.device_memory > 0 ? std::min(free, a.device_memory) : free;
-  if (needed <= usable && (a.memory_limit == 0 || needed <= a.memory_limit)) return 0;
-  require_host_bytes(a, needed, "elimination", to_blame);
-  if (is_on_host && a.device_memory == 0) return 0;
-  return usable - (a.device_memory == 0 ? usable / 16 : 0);  // some is left to what the driver takes for itself
+  if (prepared.table_bytes <= usable && (a.memory_limit == 0 || prepared.table_bytes <= a.memory_limit)) return;
+  require_host_bytes(a, prepared.table_bytes, "elimination", to_blame);
+  if (!is_on_host(a.backend) || a.device_memory > 0) prepared.slice_bytes = std::min(usable, free - free / 16);  // some is left to what the driver takes for itself
 }
 
 /// \throws CapacityError with the width to blame
 template <class Value>
-elim::HostPlan plan_within_memory(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, std::size_t& bytes, std::size_t& slice_bytes) {
+Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
   auto const to_blame = blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
-  elim::HostPlan plan;
+  Prepared prepared;
   try {
-    plan = elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order));
+    prepared.plan = elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order));
   } catch (CapacityError const& e) {
     throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
   }
-  bytes = tables::bytes_needed<Value>(plan.reductions);
-  slice_bytes = bytes_of_slices(a, bytes, to_blame);
-  return plan;
+  if (counts) place_tables<tables::Counted<tables::Cost>>(a, to_blame, prepared);
+  else place_tables<Value>(a, to_blame, prepared);
+  return prepared;
 }
 
 template <class Value>
 struct Solved {
   elim::Elimination<Value> result;
-  elim::HostPlan plan;
-  std::size_t table_bytes = 0;
-  std::size_t slice_bytes = 0;  // 0: all tables are on the device at once
+  Prepared prepared;
   std::string device;
   double order_seconds = 0, seconds = 0;
 };
 
+/// Runs what was prepared, and adds its time.
 template <class Semiring>
-Solved<typename Semiring::Value> solve(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network) {
+elim::Elimination<typename Semiring::Value> run(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, Prepared const& prepared, double& seconds) {
+  auto const begin = Clock::now();
+  try {
+    auto result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
+      return prepared.slice_bytes > 0 ? elim::eliminate_in_slices<Semiring>(exec, network, prepared.plan, prepared.slice_bytes) : elim::eliminate<Semiring>(exec, network, prepared.plan);
+    });
+    seconds += seconds_since(begin);
+    return result;
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{} on backend {}: {}", a.file, a.backend, e.what()));
+  }
+}
+
+/// \param counts  whether as much memory is to be there as counting takes
+template <class Semiring>
+Solved<typename Semiring::Value> solve(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, bool counts = false) {
   Solved<typename Semiring::Value> solved;
-  auto begin = Clock::now();
+  auto const begin = Clock::now();
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
   solved.order_seconds = seconds_since(begin);
-  solved.plan = plan_within_memory(a, network, std::move(order), solved.table_bytes, solved.slice_bytes);
+  solved.prepared = prepare(a, network, std::move(order), counts);
   solved.device = backend::describe(a.backend);
-  begin = Clock::now();
-  solved.result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
-    return solved.slice_bytes > 0 ? elim::eliminate_in_slices<Semiring>(exec, network, solved.plan, solved.slice_bytes) : elim::eliminate<Semiring>(exec, network, solved.plan);
-  });
-  solved.seconds = seconds_since(begin);
+  solved.result = run<Semiring>(a, network, solved.prepared, solved.seconds);
   return solved;
 }
 
 template <class Value>
 void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json answer, std::string const& text) {
-  auto const& order = solved.plan.order;
+  auto const& [plan, table_bytes, slice_bytes] = solved.prepared;
+  auto const& order = plan.order;
   if (a.json) {
-    answer.update(order_json(a, order, solved.table_bytes));
+    answer.update(order_json(a, order, table_bytes));
     answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}, {"slices", static_cast<std::int64_t>(solved.result.slices)}});
     fmt::print("{}\n", answer.dump());
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(solved.table_bytes)),
-             solved.slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(solved.slice_bytes)), solved.result.slices) : "",
+  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
+             slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(slice_bytes)), solved.result.slices) : "",
              human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
 }
 
-/// How many assignments have the least cost: another elimination, with a number beside each cost.
-double count_best(ExactArguments const& a, tables::CostNetwork const& network) {
-  try {
-    return solve<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network)).result.value.count;
-  } catch (CapacityError const& e) {
-    throw CapacityError(fmt::format("with --count, {}", e.what()));
-  }
+std::string count_text(double count) {
+  if (count == 1) return "1 assignment has it";
+  return std::isinf(count) ? "more than 10^308 assignments have it" : fmt::format("{:.16g} assignments have it", count);
 }
-
-std::string plural(double count) { return count == 1 ? "1 assignment has it" : fmt::format("{:.16g} assignments have it", count); }
 
 int minimise_cost(MapArguments const& a) {
   if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
   auto const network = io::read_cost_network(a.file);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  auto const solved = solve<tables::MinSum<tables::Cost>>(a, network);
+  auto solved = solve<tables::MinSum<tables::Cost>>(a, network, a.count);
   auto const word = network.is_maximised ? "maximum" : "minimum";
   if (solved.result.value >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
@@ -109,9 +125,10 @@ int minimise_cost(MapArguments const& a) {
   nlohmann::json answer{{word, number(objective)}, {"assignment", solved.result.assignment}};
   auto text = fmt::format("{}: {} {}", a.file, word, objective);
   if (a.count) {
-    double const count = count_best(a, network);
-    answer["count"] = count;
-    text += fmt::format("; {}", plural(count));
+    double const count = run<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network), solved.prepared, solved.seconds).value.count;
+    if (count < 1e15) answer["count"] = static_cast<std::int64_t>(count);
+    else answer["count"] = count;
+    text += fmt::format("; {}", count_text(count));
   }
   write_assignment(a, solved.result.assignment);
   print(a, solved, std::move(answer), text);
@@ -173,12 +190,13 @@ void add_map(CLI::App& app, int& exit_code) {
   auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (what loses least by being apart; takes longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
-  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs)");
+  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in twice the memory");
   command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
   command->callback([a, z, gap, match, by, count, &exit_code] {
     settle(*a);
     bool const is_cost = io::is_cost_network(a->file), in_parts = z->count() + gap->count() > 0;
     if (match->count() + by->count() > 0 && !in_parts) throw UsageError("--match-moments and --partition-by are for --mini-buckets or --bound-gap");
+    if (a->device_memory > 0 && in_parts) throw UsageError("--device-memory is for exact elimination; smaller --mini-buckets need less");
     if (count->count() > 0 && (in_parts || !is_cost)) throw UsageError("--count is for costs that are minimised exactly");
     if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
     else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);

@@ -87,7 +87,7 @@ void require_host_bytes(ExactArguments const& a, std::size_t needed, std::string
 }
 
 void add_slice_options(CLI::App& command, ExactArguments& a) {
-  command.add_option("--device-memory", a.device_memory, "Bytes of the device that may be used (default: all that is free); tables that need more stay in the host's memory, and go through in slices")->check(at_least(1));
+  command.add_option("--device-memory", a.device_memory, "Bytes of the device that may be used (default: nearly all that is free); tables that need more stay in the host's memory, and go through in slices")->check(at_least(1));
 }
 
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <list>
 #include <string>
 #include <thread>
@@ -12,6 +13,9 @@
 
 #include <hornbill/error.hpp>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
 #ifdef HORNBILL_HAS_MPI
 #include <mpi.h>
 #endif
@@ -42,6 +46,10 @@ class MpiMessenger : public elim::Messenger {
     MPI_Init(nullptr, nullptr);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &num_ranks_);
+    int const* most = nullptr;
+    int is_known = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &is_known);
+    if (is_known) largest_tag_ = *most;
   }
   ~MpiMessenger() override {
     if (!has_failed)
@@ -51,6 +59,8 @@ class MpiMessenger : public elim::Messenger {
   int num_ranks() const override { return num_ranks_; }
 
   void send(int rank, Index tag, std::vector<std::int64_t> message) override {
+    if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) throw CapacityError("a message between processes has more numbers than MPI can count, " + std::to_string(message.size()));
+    if (tag > largest_tag_) throw CapacityError("this MPI can tell apart messages of " + std::to_string(largest_tag_) + " agents only");
     sent_.remove_if([](Sent& sent) {
       int has_arrived = 0;
       MPI_Test(&sent.request, &has_arrived, MPI_STATUS_IGNORE);
@@ -74,7 +84,7 @@ class MpiMessenger : public elim::Messenger {
     std::vector<std::int64_t> message;
     MPI_Request request;
   };
-  int rank_ = 0, num_ranks_ = 1;
+  int rank_ = 0, num_ranks_ = 1, largest_tag_ = 32767;
   std::list<Sent> sent_;  // under way
 };
 #endif
@@ -84,7 +94,12 @@ class MpiMessenger : public elim::Messenger {
 int threads_of_process() {
   char const* const neighbours = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (neighbours == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return 0;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, std::atoi(neighbours)));
+  int const processors = static_cast<int>(std::thread::hardware_concurrency());
+#ifdef __linux__
+  cpu_set_t bound;  // by mpirun, to some of them
+  if (sched_getaffinity(0, sizeof bound, &bound) == 0 && CPU_COUNT(&bound) < processors) return CPU_COUNT(&bound);
+#endif
+  return std::max(1, processors / std::max(1, std::atoi(neighbours)));
 }
 
 std::unique_ptr<elim::Messenger> join_processes() {

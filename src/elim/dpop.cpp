@@ -1,25 +1,46 @@
 #include <hornbill/elim/dpop.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 #include <hornbill/error.hpp>
 
 namespace hornbill::elim {
 
-std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int num_ranks) {
+namespace {
+
+/// Cells that an agent combines, about: of its largest table, at most as many as a number can tell.
+double work_of(Index agent, std::vector<Index> const& separator, std::vector<Index> const& cardinality, int most_variables) {
+  std::vector<Index> states{cardinality[agent]};
+  for (Index w : separator) states.push_back(cardinality[w]);
+  std::sort(states.begin() + 1, states.end(), std::greater<>());
+  double cells = 1;
+  for (std::size_t i = 0; i < states.size() && static_cast<int>(i) < most_variables; ++i) cells = std::min(cells * states[i], 1e30);
+  return cells;
+}
+
+}  // namespace
+
+std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int most_variables, int num_ranks) {
   if (tree.parent.size() != cardinality.size()) throw ShapeError("variables of the pseudo-tree", cardinality.size(), tree.parent.size());
-  std::vector<double> cells(cardinality.size());
-  double all = 0, before = 0;
-  for (std::size_t v = 0; v < cells.size(); ++v) {
-    cells[v] = cardinality[v];
-    for (Index w : tree.separator[v]) cells[v] *= cardinality[w];
-    all += cells[v];
-  }
-  std::vector<int> rank(cells.size());
-  for (Index v : tree.order.variables) {
-    rank[v] = std::min(num_ranks - 1, static_cast<int>((before + cells[v] / 2) / all * num_ranks));
-    before += cells[v];
+  auto const n = static_cast<Index>(cardinality.size());
+  std::vector<double> work(cardinality.size());
+  double left = 0;  // of this rank and later ones
+  for (Index v = 0; v < n; ++v) left += work[v] = work_of(v, tree.separator[v], cardinality, most_variables);
+  std::vector<int> rank(cardinality.size());
+  double mine = 0;
+  for (Index i = 0, r = 0; i < n; ++i) {
+    Index const v = tree.order.variables[i];
+    bool const has_enough = mine + work[v] / 2 > left / (num_ranks - r), others_need_theirs = n - i < num_ranks - r;
+    if (mine > 0 && r + 1 < num_ranks && (has_enough || others_need_theirs)) {
+      left -= mine;
+      mine = 0;
+      ++r;
+    }
+    mine += work[v];
+    rank[v] = r;
   }
   return rank;
 }
@@ -30,20 +51,28 @@ namespace {
 /// Takes numbers from a message, one after another.
 class Reader {
  public:
-  explicit Reader(std::vector<std::int64_t> const& numbers) : next_(numbers.begin()) {}
-  std::int64_t number() { return *next_++; }
+  explicit Reader(std::vector<std::int64_t> const& numbers) : next_(numbers.begin()), end_(numbers.end()) {}
+  std::int64_t number() {
+    require(1);
+    return *next_++;
+  }
   double real() { return std::bit_cast<double>(number()); }
   Index index() { return static_cast<Index>(number()); }
   template <class T>
   std::vector<T> list() {
     auto const count = number();
+    require(count);
     std::vector<T> result(next_, next_ + count);
     next_ += count;
     return result;
   }
 
  private:
-  std::vector<std::int64_t>::const_iterator next_;
+  void require(std::int64_t count) const {
+    if (count < 0 || count > end_ - next_) throw Error("a message between agents is shorter than it says");
+  }
+
+  std::vector<std::int64_t>::const_iterator next_, end_;
 };
 
 std::int64_t bits(double value) { return std::bit_cast<std::int64_t>(value); }
@@ -130,6 +159,7 @@ LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinali
     auto at = problem.variables.begin();  // both are in the order of elimination
     for (Index v : t.table.scope) {
       at = std::find(at, problem.variables.end(), v);
+      if (at == problem.variables.end()) throw ShapeError("variables that an agent's tables share with its ancestors, at most", separator.size(), t.table.scope.size());
       scope.push_back(static_cast<Index>(at - problem.variables.begin()));
     }
   }

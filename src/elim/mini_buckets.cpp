@@ -1,7 +1,6 @@
 #include <hornbill/elim/mini_buckets.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,11 +88,22 @@ class Planner {
     for (Index t : tables) all.scope = in_order_.united(all.scope, scope_of(t));
     if (std::ssize(all.scope) <= options_.most_variables) return {std::move(all)};
     std::vector<Part> parts;
-    for (auto& list : partitioner_.divide(plan_.reductions, v, tables, in_order_.places())) {
+    auto lists = partitioner_.divide(plan_.reductions, v, tables, in_order_.places());
+    require_all(tables, lists);
+    for (auto& list : lists) {
       auto& part = parts.emplace_back(Part{std::move(list), {v}});
       for (Index t : part.tables) part.scope = in_order_.united(part.scope, scope_of(t));
     }
     return parts;
+  }
+
+  /// A partitioner may be anybody's.   \throws Error unless each table is in one part
+  static void require_all(std::vector<Index> tables, std::vector<std::vector<Index>> const& lists) {
+    std::vector<Index> divided;
+    for (auto const& list : lists) divided.insert(divided.end(), list.begin(), list.end());
+    std::sort(tables.begin(), tables.end());
+    std::sort(divided.begin(), divided.end());
+    if (divided != tables) throw Error("a partitioner has to put each table of a bucket into one part");
   }
 
   /// Adds to each part a table over its variable that makes the parts' least costs equal, state by state.
@@ -118,21 +128,6 @@ void require_meaning(std::vector<Index> const& cardinality, Index num_eliminated
 }
 
 }  // namespace
-
-namespace detail {
-
-std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b, std::span<Index const> place) {
-  std::vector<Index> result;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result), [&](Index v, Index w) { return place[v] < place[w]; });
-  return result;
-}
-
-bool fit_together(std::vector<Index> const& a, std::vector<Index> const& b, int most_variables, std::span<Index const> place) {
-  auto const joined = united(a, b, place);
-  return std::ssize(joined) <= most_variables || joined.size() == std::max(a.size(), b.size());
-}
-
-}  // namespace detail
 
 HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options) {
   return make_partial_plan(cardinality, scopes, std::move(order), static_cast<Index>(cardinality.size()), options);

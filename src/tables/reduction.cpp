@@ -76,6 +76,7 @@ Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index
 
 std::vector<Index> HostReductions::add_shifts(std::vector<Index> const& inputs) {
   std::vector<Index> shifts;
+  if (inputs.empty()) return shifts;
   auto const scope = tables_[inputs.front()].scope;
   for (Index i = 0; i < std::ssize(inputs); ++i) shifts.push_back(add_shift(inputs, scope, i));
   return shifts;

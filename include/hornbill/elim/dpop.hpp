@@ -7,6 +7,7 @@
 
 #include <hornbill/elim/mini_buckets.hpp>
 #include <hornbill/elim/pseudo_tree.hpp>
+#include <hornbill/error.hpp>
 
 namespace hornbill::elim {
 
@@ -27,8 +28,8 @@ class OneProcess : public Messenger {
  public:
   int rank() const override { return 0; }
   int num_ranks() const override { return 1; }
-  void send(int, Index, std::vector<std::int64_t>) override {}
-  std::vector<std::int64_t> receive(int, Index) override { return {}; }
+  void send(int, Index, std::vector<std::int64_t>) override { throw Error("there is no other process to send to"); }
+  std::vector<std::int64_t> receive(int, Index) override { throw Error("there is no other process to receive from"); }
 };
 
 /// What agents sent each other, whichever process they are in.
@@ -56,16 +57,17 @@ struct Distributed {
 /// many tables as there are parts; what does not concern the parent is passed on. The value is then a bound.
 ///
 /// Agents run where `exec` does, one after another on each rank; simulated time is by each agent's own clock, which is set forward by every
-/// message that it receives. Agents are divided among ranks by subtrees, as far as that gives ranks equal work.
+/// message that it receives. Ranks have runs of the tree's order, most of which are subtrees.
 /// \param network  the same on all ranks, as is the tree; each agent looks only at the tables that end at it
 /// \source Petcu and Faltings: A scalable method for multiagent constraint optimization, 2005; Approximations in distributed optimization, 2005;
 /// simulated time: Sultanik, Modi and Regli: On modeling multiagent task scheduling as a distributed constraint optimization problem, 2007
-/// \throws CapacityError for a table that is too large   \throws ShapeError for a tree of other variables
+/// \throws CapacityError for a table that is too large   \throws ShapeError for a tree of other variables or tables
 template <class ExecutionSpace>
 Distributed dpop(ExecutionSpace const& exec, tables::TableNetwork<tables::Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger);
 
-/// The rank of each agent: runs of the tree's order with about equally many cells.   \return [V]   \throws ShapeError
-std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int num_ranks);
+/// The rank of each agent: runs of the tree's order with about equal work, none of them empty where there are enough agents.
+/// \param most_variables  of a table   \return [V]   \throws ShapeError
+std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int most_variables, int num_ranks);
 
 }  // namespace hornbill::elim
 

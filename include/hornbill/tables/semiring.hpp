@@ -55,7 +55,7 @@ struct MinSum {
   }
 };
 
-/// A cost, and how many assignments have it: exactly below 2^53, then to rounding.
+/// A cost, and how many assignments have it: exactly below 2^53, then to rounding; infinitely many above 1.7e308.
 template <class T>
 struct Counted {
   T cost;

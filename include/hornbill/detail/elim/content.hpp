@@ -10,16 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include <hornbill/detail/elim/scopes.hpp>
 #include <hornbill/detail/tables/evaluate.hpp>
 #include <hornbill/detail/tables/reorder.hpp>
 #include <hornbill/elim/mini_buckets.hpp>
 
 namespace hornbill::elim::detail {
-
-/// Of two lists in an order, all that is in either.
-std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b, std::span<Index const> place);
-/// Whether tables of these scopes may be in one part.
-bool fit_together(std::vector<Index> const& a, std::vector<Index> const& b, int most_variables, std::span<Index const> place);
 
 /// What is lost where two parts are apart.
 struct Loss {
@@ -40,6 +36,7 @@ class ByContent : public Partitioner {
     parts_.clear();
     losses_.clear();
     for (Index t : tables) parts_.push_back({{t}, reductions.tables()[t].scope});
+    for (std::size_t i = 0; i < parts_.size(); ++i) measure_with(reductions, variable, place, i, i);
     while (merge_best(reductions, variable, place)) {}
     std::vector<std::vector<Index>> result;
     for (auto& part : parts_)
@@ -57,11 +54,6 @@ class ByContent : public Partitioner {
 
   /// \return whether there were two that fit together
   bool merge_best(tables::HostReductions const& reductions, Index variable, std::span<Index const> place) {
-    std::vector<Pair> unknown;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      for (std::size_t j = i + 1; j < parts_.size(); ++j)
-        if (!parts_[i].tables.empty() && !parts_[j].tables.empty() && !losses_.contains({i, j}) && fit_together(parts_[i].scope, parts_[j].scope, most_variables_, place)) unknown.emplace_back(i, j);
-    for (std::span<Pair const> left = unknown; !left.empty();) left = left.subspan(measure(reductions, variable, place, left));
     if (losses_.empty()) return false;
     auto best = losses_.begin();
     for (auto it = losses_.begin(); it != losses_.end(); ++it)
@@ -71,7 +63,16 @@ class ByContent : public Partitioner {
     parts_[i].scope = united(parts_[i].scope, parts_[j].scope, place);
     parts_[j] = {};
     std::erase_if(losses_, [&](auto const& entry) { return entry.first.first == i || entry.first.second == i || entry.first.first == j || entry.first.second == j; });
+    measure_with(reductions, variable, place, i, parts_.size());
     return true;
+  }
+
+  /// Measures a part with those of the first others that fit.
+  void measure_with(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::size_t part, std::size_t end) {
+    std::vector<Pair> pairs;
+    for (std::size_t k = 0; k < end; ++k)
+      if (k != part && !parts_[k].tables.empty() && fit_together(parts_[k].scope, parts_[part].scope, most_variables_, place)) pairs.emplace_back(std::min(k, part), std::max(k, part));
+    for (std::span<Pair const> left = pairs; !left.empty();) left = left.subspan(measure(reductions, variable, place, left));
   }
 
   /// Measures the first of some pairs, as many as fit into memory.   \return their number
@@ -112,10 +113,11 @@ class ByContent : public Partitioner {
       double const apart = cost(of_a[in_a]) + cost(of_b[in_b]);
       if (std::isinf(apart)) return;
       double const together = cost(of_both[cell]) - exponent;
-      if (std::isinf(together)) ++impossible;
-      else {
+      if (std::isfinite(together)) {
         ++possible;
         sum += together - apart;
+      } else if (together > 0) {  // else so many factors that their product is no number
+        ++impossible;
       }
     });
     return {impossible / static_cast<double>(of_both.size()), possible > 0 ? sum / possible : 0};

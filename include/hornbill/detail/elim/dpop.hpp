@@ -76,6 +76,7 @@ class Agent {
       for (Index local : host.reductions.tables()[t].scope) scope.push_back(variables_[local]);
       message.tables.push_back({key, {std::move(scope), fetch(exec, t)}});
     }
+    forget_made(exec);
     return message;
   }
   bool is_exact() const { return plan_.host.is_exact; }
@@ -90,6 +91,16 @@ class Agent {
   }
 
  private:
+  /// What was made is the parent's now; choosing reads only what was given, which comes first.
+  void forget_made(ExecutionSpace const& exec) {
+    auto const& host = plan_.host.reductions;
+    Offset given = 0;
+    for (Index t = 0; t < host.num_given(); ++t) given += host.tables()[t].cells;
+    Kokkos::View<Cost*, MemorySpace> const kept = hornbill::detail::allocate<Kokkos::View<Cost*, MemorySpace>>(exec, "hornbill::elim::given", static_cast<std::size_t>(given));
+    Kokkos::deep_copy(exec, kept, Kokkos::subview(state_.values.cells, std::pair(Offset{0}, given)));
+    exec.fence("hornbill: copied before it goes");
+    state_.values.cells = kept;
+  }
   std::vector<Cost> fetch(ExecutionSpace const& exec, Index table) const {
     auto const& place = plan_.host.reductions.tables()[table];
     return hornbill::detail::to_vector(exec, Kokkos::subview(state_.values.cells, std::pair(place.offset, place.offset + place.cells)));
@@ -161,7 +172,7 @@ class Agents {
 
 template <class ExecutionSpace>
 Agents<ExecutionSpace>::Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger)
-    : exec_(exec), network_(network), tree_(tree), options_(options), messenger_(messenger), rank_of_(ranks_of_agents(tree, network.cardinality, messenger.num_ranks())) {
+    : exec_(exec), network_(network), tree_(tree), options_(options), messenger_(messenger), rank_of_(ranks_of_agents(tree, network.cardinality, options.most_variables, messenger.num_ranks())) {
   auto const n = network.cardinality.size();
   place_.resize(n);
   children_.resize(n);

@@ -55,7 +55,7 @@ class Slicer {
   using HostCells = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   Slicer(ExecutionSpace const& exec, HostReductions const& host, Index reduction, TableValues<Value, Kokkos::HostSpace> const& values, HostSlices const& slices)
-      : exec_(exec), host_(host), slices_(slices), reduction_(host.reductions()[reduction]), on_host_(values) {
+      : exec_(exec), host_(host), slices_(slices), reduction_(host.reductions()[reduction]), on_host_(values), output_(host, host.reductions()[reduction].output, slices.fixed) {
     for (Index t : reduction_.inputs) inputs_.emplace_back(host, t, slices.fixed);
     reductions_ = make_reductions(exec, slices.reductions);
     schedule_ = make_schedule(exec, slices.reductions, reductions_);
@@ -99,12 +99,11 @@ class Slicer {
     exec_.fence("hornbill: copy from a buffer that is filled again");
   }
   void download(std::vector<Index> const& states) {
-    SliceOfTable const slice(host_, reduction_.output, slices_.fixed);
     auto const& output = slices_.reductions.tables().back();
     staging_.resize(static_cast<std::size_t>(output.cells));
     Kokkos::deep_copy(exec_, HostCells(staging_.data(), staging_.size()), Kokkos::subview(on_device_.cells, std::pair(output.offset, output.offset + output.cells)));
     exec_.fence("hornbill: result read by the host");
-    slice.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(staging_.data() + at, count, on_host_.cells.data() + to); });
+    output_.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(staging_.data() + at, count, on_host_.cells.data() + to); });
     if constexpr (scales) {
       auto& largest = on_host_.largest(reduction_.output);
       largest = std::max(largest, *std::max_element(staging_.begin(), staging_.end()));
@@ -117,6 +116,7 @@ class Slicer {
   HostReduction const& reduction_;
   TableValues<Value, Kokkos::HostSpace> on_host_;
   std::vector<SliceOfTable> inputs_;
+  SliceOfTable output_;
   Reductions<MemorySpace> reductions_;
   Schedule<MemorySpace> schedule_;
   TableValues<Value, MemorySpace> on_device_;
@@ -142,6 +142,7 @@ HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t 
 template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes) {
   double count = 0;
+  for (Index r = 0; r < std::ssize(host.reductions()); ++r) make_slices<typename Semiring::Value>(host, r, most_bytes);  // may fail: before any work
   for (Index r = 0; r < std::ssize(host.reductions()); ++r) {
     auto const slices = make_slices<typename Semiring::Value>(host, r, most_bytes);
     if constexpr (Semiring::scales) values.largest(host.reductions()[r].output) = 0;
