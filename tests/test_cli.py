@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -507,6 +508,14 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("--order guess is neither", run("map", "small.wcsp", "--order", "guess", code=3)[1])
         self.assertIn("elimination needs", run("map", "small.wcsp", "--memory-limit", 8, code=6)[1])
         self.assertIn("small.wcsp", run("map", "small.wcsp", "-o", "small.wcsp", code=2)[1])
+        # A link stays one, and devices are written themselves.
+        os.symlink("linked.MPE", "link.MPE")
+        os.mkfifo("pipe")
+        reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
+        run("map", "small.wcsp", "-o", "link.MPE")
+        run("map", "small.wcsp", "-o", "pipe")
+        self.assertEqual(reader.communicate(timeout=60)[0], "MPE\n3 1 0 1\n")
+        self.assertTrue(os.path.islink("link.MPE") and os.path.isfile("linked.MPE") and stat.S_ISFIFO(os.stat("pipe").st_mode))
         run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
         self.assertIn("every assignment comes to the bound, 1, or more", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
         everything = "never 1 2 1 9223372036854775807\n2\n1 0 9223372036854775807 0\n"
@@ -523,6 +532,8 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual((out["maximum"], out["assignment"]), (1.5, [0, 0]))
         self.write("bare.cfn", "# a comment\n{{n <20.0} [[a b] 3] [{[0 1] [-1.5 2 0 -0.25 -3 30]} {[1] defaultcost 0 [1 1.75]} {[1] [0 0 -.5]} {[1] [0 0 -0.5]}]}")
         self.assertIn("bare.cfn: minimum -1.50\n", run("map", "bare.cfn")[0])
+        self.assertIn("every assignment comes to the bound, 20.00, or less", run("map", self.write("high.cfn", "{{n >20.00} [2] [{[0] [1 2]}]}"), code=5)[0])
+        self.assertIn("map and dpop read it", run("partition", "small.wcsp", code=3)[1])
         bounded = json.loads(run("map", "names.cfn", "--mini-buckets", 1, "--json")[0])
         self.assertGreaterEqual(bounded["upper_bound"], 1.5)
         self.assertLessEqual(bounded["lower_bound"], 1.5)

@@ -147,6 +147,9 @@ TEST_CASE("bif: names of states are values of evidence, and are kept in a file")
   io::write_model(model, folder.path / "x.h5");
   auto const again = io::read_model(folder.path / "x.h5").graph;
   CHECK(again.state_names == model.graph.state_names);
+  auto const evidence = [&](std::string const& text) { return from_text(text, [&](auto const& file) { return io::read_evidence_text(file, again); }); };
+  CHECK(evidence("grass Wet\nrain NO\n1 1\n") == HostEvidence{Observation::hard(2, 2), Observation::hard(0, 1), Observation::hard(1, 1)});
+  CHECK_THROWS_WITH_AS(evidence("rain true\n"), doctest::Contains("'true' is no state of rain, whose states are yes, no"), InputError);  // which of them it means nobody knows
   CHECK(from_text("grass wet\n1 on\n", [&](auto const& file) { return io::read_evidence_text(file, again); }) == HostEvidence{Observation::hard(2, 2), Observation::hard(1, 0)});
   refuse([&](auto const& file) { return io::read_evidence_text(file, again); }, "grass soaked\n", "'soaked' is not a value");
 }

@@ -20,6 +20,7 @@ namespace {
 struct Costs {
   using Semiring = tables::MinSum<tables::Cost>;
   using Answer = tables::Cost;
+  static constexpr bool is_whole = true;
   tables::CostNetwork const& network;
 
   Answer bound_of(elim::Elimination<tables::Cost> const& result) const { return std::min(result.value, network.upper_bound); }
@@ -36,6 +37,7 @@ struct Costs {
 struct Probabilities {
   using Semiring = tables::MaxProduct<double>;
   using Answer = double;
+  static constexpr bool is_whole = false;
   tables::TableNetwork<double> const& network;
 
   Answer bound_of(elim::Elimination<double> const& result) const { return std::log10(result.value) + result.exponent * std::log10(2.0); }
@@ -131,6 +133,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.assignment = result.assignment;
   }
   if (b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
+  if (Problem::is_whole && b.bound == b.value) b.is_exact = true;             // the parts were as good as the whole
   return "";
 }
 
@@ -163,7 +166,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   }
   if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, problem.text(b.bound));
   else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
-  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found\n", a.file, problem.text(b.bound));
+  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found{}\n", a.file, problem.text(b.bound), a.output.empty() ? "" : ", so nothing is written");
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);

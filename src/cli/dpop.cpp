@@ -87,9 +87,9 @@ void print_work(MapArguments const& a, Run const& run, int num_ranks) {
              num_ranks == 1 ? "one process" : fmt::format("{} processes of at most {} agents", num_ranks, result.largest_share));
 }
 
-nlohmann::json work_json(MapArguments const& a, Run const& run, int num_ranks) {
+nlohmann::json work_json(MapArguments const& a, Run const& run, bool is_exact, int num_ranks) {
   auto json = order_json(a, run.tree.order, run.table_bytes);
-  json.update({{"device", run.device}, {"exact", run.result.is_exact}, {"depth", run.tree.depth}, {"agents", run.tree.num_variables()}, {"processes", num_ranks}, {"util", to_json(run.result.util)},
+  json.update({{"device", run.device}, {"exact", is_exact}, {"depth", run.tree.depth}, {"agents", run.tree.num_variables()}, {"processes", num_ranks}, {"util", to_json(run.result.util)},
                {"value", to_json(run.result.value_messages)}, {"simulated_seconds", run.result.simulated_seconds}, {"compute_seconds", run.result.compute_seconds}, {"order_seconds", run.order_seconds},
                {"seconds", run.seconds}});
   return json;
@@ -98,18 +98,18 @@ nlohmann::json work_json(MapArguments const& a, Run const& run, int num_ranks) {
 /// What rank 0 says.
 int report(MapArguments const& a, tables::CostNetwork const& network, Run const& run, int num_ranks) {
   auto const bound = std::min(run.result.value, network.upper_bound), found = std::min(elim::value_of<Semiring>(network, run.result.assignment), network.upper_bound);
-  bool const is_possible = found < network.upper_bound, is_impossible = bound >= network.upper_bound;
+  bool const is_possible = found < network.upper_bound, is_impossible = bound >= network.upper_bound, is_exact = run.result.is_exact || bound == found;
   if (is_possible) write_assignment(a, run.result.assignment);
   auto const bound_text = network.objective(bound), found_text = network.objective(found);
   if (a.json) {
-    auto answer = work_json(a, run, num_ranks);
-    answer.update({{"bound", number(bound_text)}, {network.is_maximised ? "maximum" : "minimum", run.result.is_exact && is_possible ? number(found_text) : nlohmann::json()}});
+    auto answer = work_json(a, run, is_exact, num_ranks);
+    answer.update({{"bound", number(bound_text)}, {network.is_maximised ? "maximum" : "minimum", is_exact && is_possible ? number(found_text) : nlohmann::json()}});
     if (is_possible) answer.update({{"found", number(found_text)}, {"assignment", run.result.assignment}});
     fmt::print("{}\n", answer.dump());
   } else {
     if (is_impossible) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
-    else if (run.result.is_exact) fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
-    else fmt::print("{}: at best {}; {}\n", a.file, bound_text, is_possible ? fmt::format("{} was found", found_text) : "no possible assignment was found");
+    else if (is_exact) fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
+    else fmt::print("{}: at best {}; {}\n", a.file, bound_text, is_possible ? fmt::format("{} was found", found_text) : a.output.empty() ? "no possible assignment was found" : "no possible assignment was found, so nothing is written");
     print_work(a, run, num_ranks);
   }
   return is_impossible ? contradiction : success;
@@ -136,7 +136,7 @@ void add_dpop(CLI::App& app, int& exit_code) {
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn", "Write the assignment, as the UAI competitions do (MPE)");
   command->remove_option(command->get_option("--evidence"));
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "ADPOP: an agent's tables go into parts of so many variables; bounds the best, and finds an assignment")->check(at_least(1));
-  command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: tighter bounds")->needs(z);
+  command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: mostly tighter bounds")->needs(z);
   command->footer("Agents are divided among the processes that mpirun starts; without it all are in one.\n\nExamples:\n  hornbill dpop problem.wcsp\n  mpirun -n 4 hornbill dpop problem.wcsp --mini-buckets 6 --json");
   command->callback([a, &exit_code] {
     settle(*a);

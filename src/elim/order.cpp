@@ -35,12 +35,12 @@ struct TooLarge {
 bool is_too_large(PrimalGraph const& graph, Index v, double most_cells, TooLarge& too_large) {
   double const cells = graph.table_cells(v);
   if (cells <= most_cells) return false;
-  too_large = {v, static_cast<int>(graph.neighbours(v).size()), cells};
+  if (too_large.variable < 0 || cells < too_large.cells) too_large = {v, static_cast<int>(graph.neighbours(v).size()), cells};  // of several orders the mildest
   return true;
 }
 
 [[noreturn]] void fail(TooLarge const& too_large, double most_cells, std::string const& which) {
-  throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", which, too_large.variable,
+  throw CapacityError(fmt::format("elimination is too wide: in {} a variable (at best {}) has {} neighbours when its turn comes, and the table over these {:.3g} cells or more; {:.3g} are possible", which, too_large.variable,
                                   too_large.width, too_large.cells, most_cells));
 }
 

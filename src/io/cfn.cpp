@@ -280,7 +280,7 @@ class CfnReader {
       network_.tables.push_back(std::move(table));
     }
     // Nothing is below 0 now, so what alone is at the bound is forbidden.
-    network_.upper_bound = std::max<Cost>(0, in_units(bound_, 1) - network_.offset);
+    network_.upper_bound = in_units(bound_, 1) - network_.offset;
     for (auto& table : network_.tables)
       for (Cost& cost : table.values)
         if (cost >= network_.upper_bound) cost = tables::infinite_cost;

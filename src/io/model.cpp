@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -56,7 +57,8 @@ constexpr std::array formats{
 Format const& require_format(std::string const& file) {
   for (auto const& format : formats)
     if (file.ends_with(format.ending)) return format;
-  throw InputError(file, "", "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known");
+  if (file.ends_with(".wcsp") || file.ends_with(".cfn")) throw InputError(file, "", "has costs, not probabilities: map and dpop read it");
+  throw InputError(file, "", "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
 }
 
 /// Variables by name or number.
@@ -78,12 +80,21 @@ class Variables {
   std::unordered_map<std::string, Index> of_name_;
 };
 
-/// The state of a name, where states have names.
+bool has_state_names(HostFactorGraph const& graph, Index variable) { return !graph.state_names.empty() && !graph.state_names[variable].empty(); }
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The state of a name, where states have names; in another case too, as files spell `true` also TRUE, unless that is said of several.
 std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, std::string const& name) {
-  if (graph.state_names.empty()) return {};
+  if (!has_state_names(graph, variable)) return {};
   auto const& names = graph.state_names[variable];
-  auto const found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? std::nullopt : std::optional(static_cast<Index>(found - names.begin()));
+  if (auto const found = std::find(names.begin(), names.end(), name); found != names.end()) return static_cast<Index>(found - names.begin());
+  auto const is_same = [&](std::string const& other) { return lower(other) == lower(name); };
+  if (std::count_if(names.begin(), names.end(), is_same) != 1) return {};
+  return static_cast<Index>(std::find_if(names.begin(), names.end(), is_same) - names.begin());
 }
 
 std::string not_a_variable(std::string const& text) { return fmt::format("'{}' is no variable of the model, neither by name nor by number", text); }
@@ -144,6 +155,8 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
       observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"), number_from(word[2], double{}, "a likelihood"));
     else if (auto const named = state_of(graph, v, word[1]))
       observation.value = *named;
+    else if (has_state_names(graph, v) && !std::isdigit(static_cast<unsigned char>(word[1].front())))  // `true` could be either of yes and no
+      fail(fmt::format("'{}' is no state of {}, whose states are {}", word[1], graph.name_of(v), fmt::join(graph.state_names[v], ", ")));
     else if (word[1] == "true" || word[1] == "false")
       observation.value = word[1] == "true";
     else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)
