@@ -151,7 +151,7 @@ TEST_CASE("bif: names of states are values of evidence, and are kept in a file")
   CHECK(evidence("grass Wet\nrain NO\n1 1\n") == HostEvidence{Observation::hard(2, 2), Observation::hard(0, 1), Observation::hard(1, 1)});
   CHECK_THROWS_WITH_AS(evidence("rain true\n"), doctest::Contains("'true' is no state of rain, whose states are yes, no"), InputError);  // which of them it means nobody knows
   CHECK(from_text("grass wet\n1 on\n", [&](auto const& file) { return io::read_evidence_text(file, again); }) == HostEvidence{Observation::hard(2, 2), Observation::hard(1, 0)});
-  refuse([&](auto const& file) { return io::read_evidence_text(file, again); }, "grass soaked\n", "'soaked' is not a value");
+  refuse([&](auto const& file) { return io::read_evidence_text(file, again); }, "grass soaked\n", "'soaked' is no state of grass");
 }
 
 TEST_CASE("bif: rows are divided by their sums, with a warning where they are far from one") {
