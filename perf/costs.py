@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 
+from tables import print_table, read_lines, seconds
+
 
 def hornbill(program, file, *options):
     """What `hornbill map` answers, or why it does not."""
@@ -53,20 +55,9 @@ def measure(arguments, file):
     return line
 
 
-def seconds(value):
-    for unit, scale in (("s", 1), ("ms", 1e-3)):
-        if value >= scale:
-            return f"{value / scale:.3g} {unit}"
-    return f"{value * 1e6:.3g} us"
-
-
-def print_table(files):
-    rows = []
-    for file in files:
-        with open(file) as text:
-            rows += map(json.loads, text)
-    print("| instance | width | exactly | time | bounds | z | time | toulbar2 | time | its time / ours |\n| " + "--- | " * 10)
-    for row in rows:
+def table(files):
+    cells = []
+    for row in read_lines(files):
         exact = [f"{row['optimum']}", seconds(row["exact_seconds"])] if "optimum" in row else ["does not fit", ""]
         bounds = [f"{row['lower_bound']} to {row['upper_bound']}", row["z"], seconds(row["bounds_seconds"])] if "z" in row else ["", "", ""]
         if "toulbar2_optimum" in row:
@@ -75,7 +66,8 @@ def print_table(files):
             other = [f"{row['toulbar2_lower_bound']} to {row['toulbar2_upper_bound']}", f"over {row['time_limit']:g} s", f"over {row['time_limit'] / row['exact_seconds']:.2g}" if "exact_seconds" in row else ""]
         else:
             other = ["", "", ""]
-        print("| " + " | ".join(map(str, [row["model"], row.get("width", ""), *exact, *bounds, *other])) + " |")
+        cells.append([row["model"], row.get("width", ""), *exact, *bounds, *other])
+    print_table(["instance", "width", "exactly", "time", "bounds", "z", "time", "toulbar2", "time", "its time / ours"], cells)
 
 
 def main():
@@ -92,7 +84,7 @@ def main():
     parser.add_argument("--commit", default="unknown")
     arguments = parser.parse_intermixed_args()
     if arguments.table:
-        return print_table(arguments.table)
+        return table(arguments.table)
     if not arguments.program or not arguments.files:
         parser.error("hornbill and files are needed")
     for file in arguments.files:

@@ -111,13 +111,23 @@ hb::elim::Order order_of(Arguments const& a, std::vector<hb::Index> const& cardi
   return hb::elim::make_order(cardinality, scopes, {.heuristic = a.order == "min_weight" ? hb::elim::Heuristic::min_weight : hb::elim::Heuristic::min_fill, .tries = a.tries});
 }
 
-/// What reductions read and write, each table once a reduction, and cells that are combined.
+/// What a reduction reads and writes, each table once.
+double bytes_of(hb::tables::HostReductions const& reductions, hb::tables::HostReduction const& reduction, std::size_t value_bytes) {
+  auto cells = reductions.tables()[reduction.output].cells;
+  for (hb::Index t : reduction.inputs) cells += reductions.tables()[t].cells;
+  return static_cast<double>(cells) * static_cast<double>(value_bytes);
+}
+
+double combined_cells(hb::tables::HostReductions const& reductions, hb::tables::HostReduction const& reduction) {
+  return static_cast<double>(reductions.tables()[reduction.output].cells) * reductions.states_of(reduction.eliminated);
+}
+
+/// The same of all reductions.
 json counts_of(hb::tables::HostReductions const& reductions, std::size_t value_bytes) {
   double bytes = 0, cells = 0;
   for (auto const& reduction : reductions.reductions()) {
-    bytes += static_cast<double>(reductions.tables()[reduction.output].cells) * static_cast<double>(value_bytes);
-    cells += static_cast<double>(reductions.tables()[reduction.output].cells) * reductions.states_of(reduction.eliminated);
-    for (hb::Index t : reduction.inputs) bytes += static_cast<double>(reductions.tables()[t].cells) * static_cast<double>(value_bytes);
+    bytes += bytes_of(reductions, reduction, value_bytes);
+    cells += combined_cells(reductions, reduction);
   }
   return {{"bytes", bytes}, {"combined_cells", cells}, {"levels", reductions.num_levels()}, {"reductions", reductions.reductions().size()}, {"table_cells", reductions.num_cells()}};
 }
@@ -138,20 +148,16 @@ double copy_bytes_per_second(Exec const& exec) {
 template <class Semiring, class Exec>
 json time_largest(Exec const& exec, Arguments const& a, hb::elim::Plan<typename Exec::memory_space> const& plan, hb::elim::State<typename Semiring::Value, typename Exec::memory_space> const& state, double copy) {
   auto const& host = plan.host.reductions;
-  auto const combined = [&](hb::Index r) { return static_cast<double>(host.tables()[host.reductions()[r].output].cells) * host.states_of(host.reductions()[r].eliminated); };
-  hb::Index largest = 0;
-  for (hb::Index r = 1; r < std::ssize(host.reductions()); ++r)
-    if (combined(r) > combined(largest)) largest = r;
-  auto const& reduction = host.reductions()[largest];
-  double cells = static_cast<double>(host.tables()[reduction.output].cells);
-  for (hb::Index t : reduction.inputs) cells += static_cast<double>(host.tables()[t].cells);
-  double const bytes = cells * sizeof(typename Semiring::Value);
+  auto const& all = host.reductions();
+  auto const found = std::max_element(all.begin(), all.end(), [&](auto const& r, auto const& s) { return combined_cells(host, r) < combined_cells(host, s); });
+  auto const largest = static_cast<hb::Index>(found - all.begin());
+  double const bytes = bytes_of(host, *found, sizeof(typename Semiring::Value));
   auto const schedule = hb::tables::make_schedule(exec, host, plan.reductions, {largest});
   double const seconds = median_seconds(a.repeats, [&] {
     hb::tables::reduce<Semiring>(exec, plan.reductions, schedule, state.values);
     exec.fence("hornbill: the run is timed");
   });
-  return {{"combined_cells", combined(largest)}, {"inputs", reduction.inputs.size()}, {"bytes", bytes}, {"seconds", seconds}, {"share_of_copy", bytes / seconds / copy}};
+  return {{"combined_cells", combined_cells(host, *found)}, {"inputs", found->inputs.size()}, {"bytes", bytes}, {"seconds", seconds}, {"share_of_copy", bytes / seconds / copy}};
 }
 
 template <class Semiring, class Exec>

@@ -32,9 +32,7 @@ std::pair<std::vector<typename Semiring::Value>, double> reduced(Exec const& exe
   tables::set_given<Value>(exec, host, values, given);
   auto const reductions = tables::make_reductions(exec, host);
   tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-  auto const& place = host.tables()[table];
-  return {detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells))),
-          Semiring::scales ? tables::exponents_of(host, detail::to_vector(exec, values.largest))[table] : 0};
+  return {tables::cells_of(exec, host, values, table), Semiring::scales ? tables::exponents_of(host, detail::to_vector(exec, values.largest))[table] : 0};
 }
 
 double log_of(double value, double exponent) { return std::log(value) + exponent * std::log(2.0); }

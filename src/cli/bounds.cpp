@@ -166,7 +166,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   }
   if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, problem.text(b.bound));
   else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
-  else if (b.assignment.empty()) fmt::print("{}: at best {}; no possible assignment was found{}\n", a.file, problem.text(b.bound), a.output.empty() ? "" : ", so nothing is written");
+  else if (b.assignment.empty()) fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);

@@ -44,12 +44,8 @@ elim::PseudoTree find_tree(MapArguments const& a, tables::CostNetwork const& net
   auto const scopes = elim::scopes_of(network);
   auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(std::numeric_limits<Index>::max());
   auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, most_cells));
-  auto const to_blame = blame(tree.order, tree.order.widest < 0 ? "no variable" : network.name_of(tree.order.widest));
-  try {
-    bytes = bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a)));
-  } catch (CapacityError const& e) {
-    throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
-  }
+  auto const to_blame = blame(tree.order, network);
+  bytes = planned(a, to_blame, [&] { return bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a))); });
   require_bytes(a, bytes, "DPOP", to_blame);
   return tree;
 }
@@ -109,7 +105,7 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
   } else {
     if (is_impossible) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
     else if (is_exact) fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
-    else fmt::print("{}: at best {}; {}\n", a.file, bound_text, is_possible ? fmt::format("{} was found", found_text) : a.output.empty() ? "no possible assignment was found" : "no possible assignment was found, so nothing is written");
+    else fmt::print("{}: at best {}; {}\n", a.file, bound_text, is_possible ? fmt::format("{} was found", found_text) : none_found(a));
     print_work(a, run, num_ranks);
   }
   return is_impossible ? contradiction : success;

@@ -26,7 +26,7 @@ struct Prepared {
 };
 
 bool is_on_host(std::string const& backend) {
-  return backend::visit(backend, []<class Exec>(Exec const&) -> bool { return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible; });
+  return backend::visit(backend, []<class Exec>(Exec const&) { return tables::detail::runs_on_host<Exec>; });
 }
 
 /// Where the tables of a plan are to be, if their values are of some type.   \throws CapacityError with the width to blame
@@ -42,13 +42,9 @@ void place_tables(ExactArguments const& a, std::string const& to_blame, Prepared
 /// \throws CapacityError with the width to blame
 template <class Value>
 Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
-  auto const to_blame = blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
+  auto const to_blame = blame(order, network);
   Prepared prepared;
-  try {
-    prepared.plan = elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order));
-  } catch (CapacityError const& e) {
-    throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
-  }
+  prepared.plan = planned(a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
   if (counts) place_tables<tables::Counted<tables::Cost>>(a, to_blame, prepared);
   else place_tables<Value>(a, to_blame, prepared);
   return prepared;
@@ -177,6 +173,8 @@ std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> a
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment) {
   if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
 }
+
+std::string none_found(ExactArguments const& a) { return a.output.empty() ? "no possible assignment was found" : "no possible assignment was found, so nothing is written"; }
 
 void add_map(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");

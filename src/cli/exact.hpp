@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/elim/order.hpp>
+#include <hornbill/error.hpp>
 #include <hornbill/tables/table_network.hpp>
 
 namespace hornbill::cli {
@@ -41,6 +42,20 @@ std::size_t usable_bytes(ExactArguments const& a);
 
 /// Says which width is to blame, and what may help.
 std::string blame(elim::Order const& order, std::string const& widest);
+template <class Value>
+std::string blame(elim::Order const& order, tables::TableNetwork<Value> const& network) {
+  return blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
+}
+
+/// What `make` returns.   \throws CapacityError where it does, naming the file and what is to blame
+template <class Make>
+auto planned(ExactArguments const& a, std::string const& to_blame, Make const& make) {
+  try {
+    return make();
+  } catch (CapacityError const& e) {
+    throw CapacityError(a.file + ": " + e.what() + ". " + to_blame);
+  }
+}
 
 /// \throws CapacityError where more is needed than is there   \param task  that needs it, e.g. "elimination"
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);

@@ -37,6 +37,9 @@ nlohmann::json number(std::string const& decimal);
 /// Writes -o in the form of the UAI competitions.
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment);
 
+/// Says that there is nothing to write.
+std::string none_found(ExactArguments const& a);
+
 /// Bounds by mini-buckets, and the assignment that is one of them.   \return exit code
 int bound_cost(MapArguments const& a);
 int bound_probability(MapArguments const& a);

@@ -89,7 +89,7 @@ Problem make_problem(MarginalsArguments const& a, io::Model const& model) {
 /// A plan for as many evidence sets at once as fit.   \param[out] bytes  that it takes   \throws CapacityError
 template <class Value>
 jtree::HostPlan plan_within_memory(ExactArguments const& a, Problem const& problem, jtree::JoinTree const& tree, Index sets, std::size_t& bytes) {
-  auto const to_blame = blame(tree.order, tree.order.widest < 0 ? "no variable" : problem.network.name_of(tree.order.widest));
+  auto const to_blame = blame(tree.order, problem.network);
   for (;; sets = (sets + 1) / 2) {
     try {
       auto plan = jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint});

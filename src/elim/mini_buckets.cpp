@@ -122,7 +122,7 @@ class Planner {
   std::vector<Index> rest_;                  // those without variables
 };
 
-void require_meaning(std::vector<Index> const& cardinality, Index num_eliminated, MiniBucketOptions const& options) {
+void require_possible(std::vector<Index> const& cardinality, Index num_eliminated, MiniBucketOptions const& options) {
   if (options.most_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.most_variables));
   if (num_eliminated < 0 || num_eliminated > std::ssize(cardinality)) throw ShapeError("variables to eliminate, at most", cardinality.size(), static_cast<std::size_t>(num_eliminated));
 }
@@ -134,14 +134,14 @@ HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vecto
 }
 
 HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, Index num_eliminated, MiniBucketOptions const& options) {
-  require_meaning(cardinality, num_eliminated, options);
+  require_possible(cardinality, num_eliminated, options);
   ByScopeSize by_scope_size(options.most_variables);
   return Planner(cardinality, std::move(order), options, by_scope_size).make(scopes, num_eliminated);
 }
 
 HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options, Partitioner& partitioner) {
   auto const all = static_cast<Index>(cardinality.size());
-  require_meaning(cardinality, all, options);
+  require_possible(cardinality, all, options);
   return Planner(cardinality, std::move(order), options, partitioner).make(scopes, all);
 }
 

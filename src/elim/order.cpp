@@ -40,7 +40,7 @@ bool is_too_large(PrimalGraph const& graph, Index v, double most_cells, TooLarge
 }
 
 [[noreturn]] void fail(TooLarge const& too_large, double most_cells, std::string const& which) {
-  throw CapacityError(fmt::format("elimination is too wide: in {} a variable (at best {}) has {} neighbours when its turn comes, and the table over these {:.3g} cells or more; {:.3g} are possible", which, too_large.variable,
+  throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", which, too_large.variable,
                                   too_large.width, too_large.cells, most_cells));
 }
 
@@ -97,16 +97,17 @@ std::optional<Order> measure(PrimalGraph graph, std::vector<Index> variables, do
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
   PrimalGraph const graph(cardinality, scopes);
+  auto const num_variables = static_cast<Index>(cardinality.size());
   std::mt19937_64 seeds(options.seed);
   std::optional<Order> best;
   TooLarge too_large;
   for (int i = 0; i < options.tries; ++i) {
-    auto variables = options.heuristic == Heuristic::depth_first ? depth_first_order(graph, static_cast<Index>(cardinality.size()), seeds()) : greedy(graph, static_cast<Index>(cardinality.size()), options.heuristic, seeds(), options.most_cells, too_large);
+    auto variables = options.heuristic == Heuristic::depth_first ? depth_first_order(graph, num_variables, seeds()) : greedy(graph, num_variables, options.heuristic, seeds(), options.most_cells, too_large);
     if (variables.size() != cardinality.size()) continue;
     auto order = measure(graph, std::move(variables), options.most_cells, too_large);
     if (order && (!best || order->total_cells < best->total_cells)) best = std::move(order);
   }
-  if (!best) fail(too_large, options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("each of {} orders that were tried", options.tries));
+  if (!best) fail(too_large, options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries));
   return *best;
 }
 

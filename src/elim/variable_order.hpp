@@ -34,9 +34,7 @@ class VariableOrder {
     return result;
   }
   /// Of two lists in order, all that is in either.
-  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const {
-    return detail::united(a, b, place_);
-  }
+  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const { return detail::united(a, b, place_); }
   bool contains(std::vector<Index> const& list, Index variable) const { return std::binary_search(list.begin(), list.end(), variable, std::cref(*this)); }
 
  private:

@@ -12,6 +12,7 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/bif.hpp>
+#include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
@@ -57,7 +58,7 @@ constexpr std::array formats{
 Format const& require_format(std::string const& file) {
   for (auto const& format : formats)
     if (file.ends_with(format.ending)) return format;
-  if (file.ends_with(".wcsp") || file.ends_with(".cfn")) throw InputError(file, "", "has costs, not probabilities: map and dpop read it");
+  if (is_cost_network(file)) throw InputError(file, "", "has costs, not probabilities: map and dpop read it");
   throw InputError(file, "", "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
 }
 

@@ -19,7 +19,7 @@ class Messenger {
   virtual int num_ranks() const = 0;
   /// May return before the message has arrived, and never waits for the receiver.   \param tag  no two messages under way between two ranks have the same
   virtual void send(int rank, Index tag, std::vector<std::int64_t> message) = 0;
-  /// Waits for a message.
+  /// Waits for a message.   \param rank  of the sender   \param tag  that it was sent with
   virtual std::vector<std::int64_t> receive(int rank, Index tag) = 0;
 };
 

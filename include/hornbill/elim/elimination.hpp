@@ -95,7 +95,7 @@ Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tabl
 template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan, std::size_t most_bytes);
 
-/// The network in which elimination also counts the best assignments.
+/// The network in which elimination by CountedMinSum also counts the best assignments.   \return tables of the same shapes
 inline tables::TableNetwork<tables::Counted<tables::Cost>> counted(tables::TableNetwork<tables::Cost> const& network) {
   tables::TableNetwork<tables::Counted<tables::Cost>> result{network.cardinality, {}, network.variable_names, network.state_names};
   for (auto const& table : network.tables) {

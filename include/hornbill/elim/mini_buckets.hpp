@@ -11,7 +11,7 @@ namespace hornbill::elim {
 
 struct MiniBucketOptions {
   int most_variables = 10;     ///< z: of the tables of one part together, the variable that is eliminated included
-  bool match_moments = false;  ///< parts of a bucket agree on what each state of its variable costs before they go apart, which tightens bounds
+  bool match_moments = false;  ///< parts of a bucket agree on what each state of its variable costs before they go apart, which mostly tightens bounds
 };
 
 /// How the tables of a bucket that is too wide go into parts.
@@ -34,16 +34,19 @@ class Partitioner {
 HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options = {});
 
 /// The same with parts chosen by somebody else.   \param partitioner  is asked where a bucket has more than z variables
+/// \throws Error unless it puts each table into one part; otherwise the same
 HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options, Partitioner& partitioner);
 
 /// The same with parts chosen by what their tables say: of the pairs of parts that fit together, always those whose result loses most where
 /// they are apart, by the mean over its cells of the cost, or of the logarithm, that is lost. What becomes impossible by it counts more than
 /// any cost. Tables are computed for it, so that planning takes longer than the run.
+/// \param exec  where tables are computed; waits for it   \throws the same, and ShapeError for an order of other variables
 /// \source Rollon and Dechter: New mini-bucket partitioning heuristics for bounding the probability of evidence, 2010
 template <class Semiring, class ExecutionSpace>
 HostPlan make_content_plan(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, Order order, MiniBucketOptions const& options);
 
 /// The same by the size of scopes, but only the first variables of the order are eliminated: what is left are tables over the others.
+/// \param num_eliminated  from 0 to V   \throws the same, and ShapeError for more than there are
 HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, Index num_eliminated, MiniBucketOptions const& options = {});
 
 }  // namespace hornbill::elim

@@ -39,12 +39,12 @@ class HostReductions {
   /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
   /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
   Index add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
-  /// The same in one reduction, whatever is reduced to whatever.
+  /// The same in one reduction, however few cells it has.   \throws the same
   Index add_undivided(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated);
   /// Of each of several tables of one scope, what makes it their mean (of costs; of probabilities the geometric mean); together these tables
   /// change nothing. Of semirings that select.   \throws ShapeError for other scopes
   std::vector<Index> add_shifts(std::vector<Index> const& inputs);
-  /// One of these.   \param which  input is to become the mean
+  /// One of these.   \param scope  of all inputs   \param which  input is to become the mean   \throws ShapeError for other scopes
   Index add_shift(std::vector<Index> inputs, std::vector<Index> const& scope, Index which);
 
   std::vector<Index> const& cardinality() const { return cardinality_; }
@@ -174,6 +174,10 @@ TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionS
 template <class Value, class ExecutionSpace>
 void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, std::span<std::vector<Value> const> given,
                Index first = 0);
+
+/// The cells of one table; waits for `exec`.   \return [cells], as they are stored: of semirings that scale, not yet multiplied by their power of two
+template <class Value, class ExecutionSpace>
+std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table);
 
 /// Bytes on the device: of tables, and of what tells how to reduce them.   \units bytes
 template <class Value>

@@ -36,7 +36,9 @@ class ByContent : public Partitioner {
     parts_.clear();
     losses_.clear();
     for (Index t : tables) parts_.push_back({{t}, reductions.tables()[t].scope});
-    for (std::size_t i = 0; i < parts_.size(); ++i) measure_with(reductions, variable, place, i, i);
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < parts_.size(); ++i) add_pairs_of(i, i, place, pairs);
+    measure_all(reductions, variable, place, pairs);
     while (merge_best(reductions, variable, place)) {}
     std::vector<std::vector<Index>> result;
     for (auto& part : parts_)
@@ -63,16 +65,20 @@ class ByContent : public Partitioner {
     parts_[i].scope = united(parts_[i].scope, parts_[j].scope, place);
     parts_[j] = {};
     std::erase_if(losses_, [&](auto const& entry) { return entry.first.first == i || entry.first.second == i || entry.first.first == j || entry.first.second == j; });
-    measure_with(reductions, variable, place, i, parts_.size());
+    std::vector<Pair> pairs;
+    add_pairs_of(i, parts_.size(), place, pairs);
+    measure_all(reductions, variable, place, pairs);
     return true;
   }
 
-  /// Measures a part with those of the first others that fit.
-  void measure_with(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::size_t part, std::size_t end) {
-    std::vector<Pair> pairs;
+  /// A part with those of the first others that fit.
+  void add_pairs_of(std::size_t part, std::size_t end, std::span<Index const> place, std::vector<Pair>& pairs) const {
     for (std::size_t k = 0; k < end; ++k)
       if (k != part && !parts_[k].tables.empty() && fit_together(parts_[k].scope, parts_[part].scope, most_variables_, place)) pairs.emplace_back(std::min(k, part), std::max(k, part));
-    for (std::span<Pair const> left = pairs; !left.empty();) left = left.subspan(measure(reductions, variable, place, left));
+  }
+
+  void measure_all(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::span<Pair const> pairs) {
+    while (!pairs.empty()) pairs = pairs.subspan(measure(reductions, variable, place, pairs));
   }
 
   /// Measures the first of some pairs, as many as fit into memory.   \return their number
@@ -109,7 +115,7 @@ class ByContent : public Partitioner {
     auto const& of_both = evaluation.cells(both);
     auto const exponent = (evaluation.exponent(both) - evaluation.exponent(a) - evaluation.exponent(b)) * std::log(2.0);
     double impossible = 0, sum = 0, possible = 0;
-    evaluation.for_each_cell(both, a, b, [&](std::size_t cell, std::size_t in_a, std::size_t in_b) {
+    evaluation.for_each_cell(both, a, b, [&](Offset cell, Offset in_a, Offset in_b) {
       double const apart = cost(of_a[in_a]) + cost(of_b[in_b]);
       if (std::isinf(apart)) return;
       double const together = cost(of_both[cell]) - exponent;

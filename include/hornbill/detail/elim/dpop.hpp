@@ -70,11 +70,11 @@ class Agent {
     tables::set_given<Cost>(exec, host.reductions, state_.values, given);
     tables::reduce<Semiring>(exec, plan_.reductions, plan_.schedule, state_.values);
     UtilMessage message;
-    message.sum = fetch(exec, host.result).front();
+    message.sum = tables::cells_of(exec, host.reductions, state_.values, host.result).front();
     for (Index t : host.left) {
       std::vector<Index> scope;
       for (Index local : host.reductions.tables()[t].scope) scope.push_back(variables_[local]);
-      message.tables.push_back({key, {std::move(scope), fetch(exec, t)}});
+      message.tables.push_back({key, {std::move(scope), tables::cells_of(exec, host.reductions, state_.values, t)}});
     }
     forget_made(exec);
     return message;
@@ -85,9 +85,9 @@ class Agent {
   Index choose(ExecutionSpace const& exec, std::vector<Index> const& assignment) {
     std::vector<Index> known;
     for (Index v : variables_) known.push_back(assignment[v]);
-    auto const view = hornbill::detail::to_view<Index, MemorySpace>(exec, "hornbill::elim::known_states", known);
-    tables::decode<Semiring>(exec, plan_.decode, state_.values, state_.known, view);
-    return hornbill::detail::to_vector(exec, Kokkos::subview(view, std::pair(0, 1))).front();
+    Kokkos::deep_copy(exec, state_.assignment, Kokkos::View<Index const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(known.data(), known.size()));
+    tables::decode<Semiring>(exec, plan_.decode, state_.values, state_.known, state_.assignment);
+    return hornbill::detail::to_vector(exec, state_.assignment).front();
   }
 
  private:
@@ -100,10 +100,6 @@ class Agent {
     Kokkos::deep_copy(exec, kept, Kokkos::subview(state_.values.cells, std::pair(Offset{0}, given)));
     exec.fence("hornbill: copied before it goes");
     state_.values.cells = kept;
-  }
-  std::vector<Cost> fetch(ExecutionSpace const& exec, Index table) const {
-    auto const& place = plan_.host.reductions.tables()[table];
-    return hornbill::detail::to_vector(exec, Kokkos::subview(state_.values.cells, std::pair(place.offset, place.offset + place.cells)));
   }
 
   std::vector<Index> variables_;

@@ -54,8 +54,7 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
                                                 State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
   auto const& host = plan.host;
   Elimination<typename Semiring::Value> result;
-  auto const place = host.reductions.tables()[host.result].offset;
-  result.value = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place, place + 1))).front();
+  result.value = tables::cells_of(exec, host.reductions, state.values, host.result).front();
   if constexpr (Semiring::scales) result.exponent = tables::exponents_of(host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[host.result];
   if constexpr (Semiring::selects) {
     if (Semiring::is_zero(result.value)) result.value = Semiring::zero();

@@ -169,8 +169,7 @@ template <class Semiring, class ExecutionSpace>
 std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                 State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint) {
   auto const sets = static_cast<std::size_t>(plan.host.num_sets);
-  auto const& place = plan.host.reductions.tables()[plan.host.joints.at(joint)];
-  auto const cells = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells)));
+  auto const cells = tables::cells_of(exec, plan.host.reductions, state.values, plan.host.joints.at(joint));
   std::vector<std::vector<double>> result(sets);
   for (std::size_t i = 0; i < cells.size(); ++i) result[i % sets].push_back(static_cast<double>(cells[i]));
   for (auto& of_set : result) {
@@ -184,8 +183,7 @@ std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan
 
 template <class Semiring, class ExecutionSpace>
 std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
-  auto const& place = plan.host.reductions.tables()[plan.host.total];
-  auto const cells = hornbill::detail::to_vector(exec, Kokkos::subview(state.values.cells, std::pair(place.offset, place.offset + place.cells)));
+  auto const cells = tables::cells_of(exec, plan.host.reductions, state.values, plan.host.total);
   double const exponent = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[plan.host.total];
   std::vector<double> log_z;
   for (auto cell : cells) log_z.push_back(cell <= detail::least_sum<typename Semiring::Value>() ? -std::numeric_limits<double>::infinity() : std::log(static_cast<double>(cell)) + exponent * std::numbers::ln2);

@@ -1,7 +1,6 @@
 // Values of tables while reductions are still being planned.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -46,7 +45,7 @@ class Evaluation {
  public:
   using Value = typename Semiring::Value;
 
-  Evaluation(HostReductions const& host, HostedValues<Semiring, ExecutionSpace> const& values) : host_(host), values_(values) {}
+  Evaluation(HostReductions const& host, HostedValues<Semiring, ExecutionSpace> const& values) : host_(host), values_(values), local_(host.cardinality()) {}
 
   /// A table over `scope`, the variable being eliminated.   \param inputs  known tables   \return its number here
   Index add(std::vector<Index> const& inputs, std::vector<Index> scope, Index variable) { return append({inputs, {variable}, 0, -1}, std::move(scope)); }
@@ -59,82 +58,87 @@ class Evaluation {
   }
   Offset num_cells() const { return num_cells_; }
 
+  /// Once, after all have been added.
   void run() {
-    HostReductions local(host_.cardinality());
-    std::map<Index, Index> known;  // numbers here of what is read
-    std::vector<std::vector<Value>> given;
-    for (auto const& [reduction, scope] : planned_)
-      for (Index t : reduction.inputs)
-        if (!made_.contains(t) && !known.contains(t)) {
-          known[t] = local.add_table(host_.tables()[t].scope);
-          given.push_back(values_.cells(t));
-        }
-    std::vector<Index> outputs;
-    for (auto& [reduction, scope] : planned_) {
-      std::vector<Index> inputs;
-      for (Index t : reduction.inputs) inputs.push_back(made_.contains(t) ? outputs[static_cast<std::size_t>(made_[t])] : known[t]);
-      outputs.push_back(reduction.shifts >= 0 ? local.add_shift(std::move(inputs), scope, reduction.shifts) : local.add_undivided(std::move(inputs), scope, reduction.eliminated));
-    }
+    auto const given = add_known();
+    add_planned();
     auto const& exec = values_.exec();
-    auto const on_device = make_values<Value>(exec, local);
-    set_given<Value>(exec, local, on_device, given);
-    auto const reductions = make_reductions(exec, local);
-    reduce<Semiring>(exec, reductions, make_schedule(exec, local, reductions), on_device);
-    std::vector<double> exponents(local.tables().size());
-    if constexpr (Semiring::scales) exponents = exponents_of(local, hornbill::detail::to_vector(exec, on_device.largest));
-    for (Index t : outputs) {
-      auto const& place = local.tables()[t];
-      cells_.push_back(hornbill::detail::to_vector(exec, Kokkos::subview(on_device.cells, std::pair(place.offset, place.offset + place.cells))));
-      exponents_.push_back(exponents[t]);
-    }
+    auto const on_device = make_values<Value>(exec, local_);
+    set_given<Value>(exec, local_, on_device, given);
+    auto const reductions = make_reductions(exec, local_);
+    reduce<Semiring>(exec, reductions, make_schedule(exec, local_, reductions), on_device);
+    if constexpr (Semiring::scales) exponents_ = exponents_of(local_, hornbill::detail::to_vector(exec, on_device.largest));
+    for (Index t : tables_) cells_.push_back(cells_of(exec, local_, on_device, t));
   }
 
   std::vector<Value> const& cells(Index made) const { return cells_[made]; }
   /// Of the power of two that the cells are to be multiplied by, as those of what was read are.
-  double exponent(Index made) const { return exponents_[made]; }
+  double exponent(Index made) const { return Semiring::scales ? exponents_[tables_[made]] : 0; }
 
   /// Calls visit(cell, cell in a, cell in b) for all cells of a table that has the variables of a and b.
   template <class Visit>
   void for_each_cell(Index table, Index a, Index b, Visit const& visit) const {
-    auto const& scope = planned_[table].second;
-    auto const strides_a = strides(planned_[a].second, scope), strides_b = strides(planned_[b].second, scope);
+    auto const& scope = local_.tables()[tables_[table]].scope;
+    std::vector<Offset> strides_a, strides_b;
+    for (Index v : scope) {
+      strides_a.push_back(local_.stride(tables_[a], v));
+      strides_b.push_back(local_.stride(tables_[b], v));
+    }
     std::vector<Index> state(scope.size());
-    std::size_t in_a = 0, in_b = 0;
-    for (std::size_t cell = 0; cell < cells_[table].size(); ++cell) {
+    Offset in_a = 0, in_b = 0;
+    for (Offset cell = 0; cell < std::ssize(cells_[table]); ++cell) {
       visit(cell, in_a, in_b);
       for (std::size_t i = scope.size(); i-- > 0;) {
         in_a += strides_a[i];
         in_b += strides_b[i];
-        auto const states = host_.cardinality()[scope[i]];
+        Index const states = host_.cardinality()[scope[i]];
         if (++state[i] < states) break;
-        in_a -= strides_a[i] * static_cast<std::size_t>(states);
-        in_b -= strides_b[i] * static_cast<std::size_t>(states);
+        in_a -= strides_a[i] * states;
+        in_b -= strides_b[i] * states;
         state[i] = 0;
       }
     }
   }
 
  private:
+  struct Planned {
+    HostReduction reduction;  // inputs as in the reductions that are planned
+    std::vector<Index> scope;
+  };
+
   Index append(HostReduction reduction, std::vector<Index> scope) {
     num_cells_ += static_cast<Offset>(host_.states_of(scope));
-    planned_.emplace_back(std::move(reduction), std::move(scope));
+    planned_.push_back({std::move(reduction), std::move(scope)});
     return static_cast<Index>(planned_.size() - 1);
   }
-  /// Of a table's variables, by those of another that has them all.
-  std::vector<std::size_t> strides(std::vector<Index> const& scope, std::vector<Index> const& all) const {
-    std::vector<std::size_t> result(all.size());
-    std::size_t stride = 1;
-    for (std::size_t i = scope.size(); i-- > 0; stride *= static_cast<std::size_t>(host_.cardinality()[scope[i]]))
-      result[static_cast<std::size_t>(std::find(all.begin(), all.end(), scope[i]) - all.begin())] = stride;
-    return result;
+
+  /// Adds what is read.   \return its values
+  std::vector<std::vector<Value>> add_known() {
+    std::vector<std::vector<Value>> given;
+    for (auto const& [reduction, scope] : planned_)
+      for (Index t : reduction.inputs)
+        if (!made_.contains(t) && !known_.contains(t)) {
+          known_[t] = local_.add_table(host_.tables()[t].scope);
+          given.push_back(values_.cells(t));
+        }
+    return given;
+  }
+  void add_planned() {
+    for (auto& [reduction, scope] : planned_) {
+      std::vector<Index> inputs;
+      for (Index t : reduction.inputs) inputs.push_back(made_.contains(t) ? tables_[made_[t]] : known_[t]);
+      tables_.push_back(reduction.shifts >= 0 ? local_.add_shift(std::move(inputs), scope, reduction.shifts) : local_.add_undivided(std::move(inputs), std::move(scope), reduction.eliminated));
+    }
   }
 
   HostReductions const& host_;
   HostedValues<Semiring, ExecutionSpace> const& values_;
-  std::vector<std::pair<HostReduction, std::vector<Index>>> planned_;  // and the variables of what it makes
-  std::map<Index, Index> made_;                                        // numbers here of planned tables that are repeated
+  HostReductions local_;
+  std::vector<Planned> planned_;
+  std::map<Index, Index> made_, known_;  // of planned tables: numbers here of those that are repeated, and in local_ of those that are read
+  std::vector<Index> tables_;            // in local_, by number here
   std::vector<std::vector<Value>> cells_;
-  std::vector<double> exponents_;
+  std::vector<double> exponents_;        // of local_'s tables
   Offset num_cells_ = 0;
 };
 

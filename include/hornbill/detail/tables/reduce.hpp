@@ -352,6 +352,12 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValu
   exec.fence("hornbill: copies from the host's tables");
 }
 
+template <class Value, class ExecutionSpace>
+std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table) {
+  auto const& place = host.tables()[table];
+  return hornbill::detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
+}
+
 template <class Semiring, class ExecutionSpace>
 void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions, Schedule<typename ExecutionSpace::memory_space> const& schedule,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,10 +60,7 @@ class Slicer {
     reductions_ = make_reductions(exec, slices.reductions);
     schedule_ = make_schedule(exec, slices.reductions, reductions_);
     on_device_ = make_values<Value>(exec, slices.reductions);
-    std::vector<Value> largest;
-    for (Index t : reduction_.inputs) largest.push_back(values.largest(t));  // of the whole table, so that all slices are scaled alike
-    if (!largest.empty()) copy_to(on_device_.largest, 0, largest.data(), std::ssize(largest));
-    exec.fence("hornbill: copy from a temporary host array");
+    if constexpr (Semiring::scales) set_largest();
   }
 
   void run() {
@@ -79,8 +76,13 @@ class Slicer {
   }
 
  private:
-  static constexpr bool scales = Semiring::scales;
-
+  /// Of whole tables, so that all slices are scaled alike.
+  void set_largest() {
+    std::vector<Value> largest;
+    for (Index t : reduction_.inputs) largest.push_back(on_host_.largest(t));
+    copy_to(on_device_.largest, 0, largest.data(), std::ssize(largest));
+    exec_.fence("hornbill: copy from a temporary host array");
+  }
   bool next(std::vector<Index>& states) const {
     for (std::size_t i = states.size(); i-- > 0;) {
       if (++states[i] < host_.cardinality()[slices_.fixed[i]]) return true;
@@ -104,7 +106,7 @@ class Slicer {
     Kokkos::deep_copy(exec_, HostCells(staging_.data(), staging_.size()), Kokkos::subview(on_device_.cells, std::pair(output.offset, output.offset + output.cells)));
     exec_.fence("hornbill: result read by the host");
     output_.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(staging_.data() + at, count, on_host_.cells.data() + to); });
-    if constexpr (scales) {
+    if constexpr (Semiring::scales) {
       auto& largest = on_host_.largest(reduction_.output);
       largest = std::max(largest, *std::max_element(staging_.begin(), staging_.end()));
     }
@@ -127,24 +129,34 @@ class Slicer {
 
 namespace hornbill::tables {
 
+namespace detail {
+
+/// How many of the output's slowest variables are to be fixed, for a slice to fit.   \throws CapacityError
 template <class Value>
-HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t most_bytes) {
-  auto const& scope = host.tables()[host.reductions()[reduction].output].scope;
+std::size_t num_fixed(HostReductions const& host, Index reduction, std::size_t most_bytes) {
+  auto const num_variables = host.tables()[host.reductions()[reduction].output].scope.size();
   std::size_t needed = 0;
-  for (std::size_t fixed = 0; fixed <= scope.size(); ++fixed) {
-    auto slices = detail::slices_of(host, reduction, fixed);
-    needed = bytes_needed<Value>(slices.reductions);
-    if (needed <= most_bytes) return slices;
+  for (std::size_t fixed = 0; fixed <= num_variables; ++fixed) {
+    needed = bytes_needed<Value>(slices_of(host, reduction, fixed).reductions);
+    if (needed <= most_bytes) return fixed;
   }
   throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " + std::to_string(most_bytes) + " may be used");
 }
 
+}  // namespace detail
+
+template <class Value>
+HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t most_bytes) {
+  return detail::slices_of(host, reduction, detail::num_fixed<Value>(host, reduction, most_bytes));
+}
+
 template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes) {
+  std::vector<std::size_t> num_fixed;  // of all before any work, as it may fail
+  for (Index r = 0; r < std::ssize(host.reductions()); ++r) num_fixed.push_back(detail::num_fixed<typename Semiring::Value>(host, r, most_bytes));
   double count = 0;
-  for (Index r = 0; r < std::ssize(host.reductions()); ++r) make_slices<typename Semiring::Value>(host, r, most_bytes);  // may fail: before any work
   for (Index r = 0; r < std::ssize(host.reductions()); ++r) {
-    auto const slices = make_slices<typename Semiring::Value>(host, r, most_bytes);
+    auto const slices = detail::slices_of(host, r, num_fixed[static_cast<std::size_t>(r)]);
     if constexpr (Semiring::scales) values.largest(host.reductions()[r].output) = 0;
     detail::Slicer<Semiring, ExecutionSpace>(exec, host, r, values, slices).run();
     count += slices.count;
