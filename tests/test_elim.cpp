@@ -32,7 +32,9 @@ std::pair<std::vector<typename Semiring::Value>, double> reduced(Exec const& exe
   tables::set_given<Value>(exec, host, values, given);
   auto const reductions = tables::make_reductions(exec, host);
   tables::reduce<Semiring>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-  return {tables::cells_of(exec, host, values, table), Semiring::scales ? tables::exponents_of(host, detail::to_vector(exec, values.largest))[table] : 0};
+  double exponent = 0;
+  if constexpr (Semiring::scales) exponent = tables::exponents_of(host, detail::to_vector(exec, values.largest))[table];
+  return {tables::cells_of(exec, host, values, table), exponent};
 }
 
 double log_of(double value, double exponent) { return std::log(value) + exponent * std::log(2.0); }
@@ -240,6 +242,106 @@ TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again a
     wrong += cells[static_cast<std::size_t>(i)] != least;
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("reduction: inputs that have much in common are merged, be others between them") {
+  std::vector<Index> place(21), wide{0};
+  for (Index v = 0; v < 21; ++v) place[v] = v;
+  for (Index v = 4; v < 21; ++v) wide.push_back(v);
+  for (double combined : {1e5, 2097152.0}) {
+    CAPTURE(combined);
+    tables::HostReductions host(std::vector<Index>(21, 2));
+    Index const a = host.add_table({0, 1, 2, 3}), b = host.add_table(wide), c = host.add_table({1, 2, 3});
+    auto const merged = tables::merge_for(host, {a, b, c}, combined, place);
+    if (combined < 1e6) {
+      CHECK(merged.size() == 3);  // one more reduction takes longer than what it saves
+    } else {
+      REQUIRE(merged.size() == 2);
+      CHECK(host.tables()[merged[0]].scope == std::vector<Index>{0, 1, 2, 3});
+      CHECK(merged[1] == b);
+    }
+  }
+}
+
+namespace {
+
+/// A large output of binary variables, from three tables of which one or two change with each state of its slowest ones.
+struct Runs {
+  Index num_kept, states, num_apart;
+  tables::HostReductions host;
+  Index output = 0;
+
+  Runs(Index kept, Index of_eliminated, Index apart) : num_kept(kept), states(of_eliminated), num_apart(apart), host(cardinalities()) {
+    std::vector<Index> inputs, scope;
+    for (int k = 0; k < 3; ++k) inputs.push_back(host.add_table(scope_of(k)));
+    for (Index v = 0; v < num_kept; ++v) scope.push_back(v);
+    output = host.add_reduction(inputs, scope, {num_kept});
+  }
+  std::vector<Index> cardinalities() const {
+    std::vector<Index> all(static_cast<std::size_t>(num_kept), 2);
+    all.push_back(states);
+    return all;
+  }
+  std::vector<Index> scope_of(int k) const {
+    std::vector<Index> scope{num_kept};
+    for (Index v = 0; v < num_kept; ++v)
+      if (k == 0 ? v < num_kept - 3 : k == 1 ? v >= 2 : (v < 2 ? num_apart == 2 : v % 2 == 0)) scope.push_back(v);
+    return scope;
+  }
+  /// Where a row's first value is in an input; those of other states follow at equal distances.
+  Offset place_of(int k, Offset row) const {
+    Offset place = 0;
+    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : 2 * place + (row >> (num_kept - 1 - v) & 1);
+    return place;
+  }
+};
+
+/// How many cells are not what their rows come to.
+template <class Semiring, class Exec, class Make, class IsNear>
+Offset wrong_cells(Runs const& runs, Make const& make, IsNear const& is_near) {
+  using Value = typename Semiring::Value;
+  std::vector<std::vector<Value>> given(3);
+  for (int k = 0; k < 3; ++k)
+    for (Offset i = 0; i < runs.host.tables()[k].cells; ++i) given[k].push_back(make(static_cast<double>((i * 7919 + 31 * k) % 1009) / 1009));
+  auto const [cells, exponent] = reduced<Semiring>(Exec(), runs.host, given, runs.output);
+  Offset wrong = 0;
+  for (Offset row = 0; row < std::ssize(cells); ++row) {
+    Value expected = Semiring::zero();
+    for (Index state = 0; state < runs.states; ++state) {
+      Value product = Semiring::one();
+      for (int k = 0; k < 3; ++k) product = Semiring::multiply(product, given[k][runs.place_of(k, row) + state * runs.host.stride(k, runs.num_kept)]);
+      expected = Semiring::add(expected, product);
+    }
+    wrong += !is_near(cells[row], exponent, expected);
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("reduction: some inputs stay the same for a run of rows", Cell, HORNBILL_TEST_CELLS) {
+  using Exec = typename Cell::Exec;
+  using Value = typename Cell::Value;
+  double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
+  for (Index states = 2; states <= 6; ++states)
+    for (Index num_apart = 1; num_apart <= 2; ++num_apart) {
+      CAPTURE(states);
+      CAPTURE(num_apart);
+      Runs const runs(tables::detail::runs_on_host<Exec> ? 18 : 21, states, num_apart);
+      auto const task = tables::detail::make_layout(runs.host, tables::detail::team_size_of<Exec>).tasks.front();
+      CHECK((task.run > 1) == (states <= 5));
+      if (states <= 5) CHECK(task.num_apart == num_apart);
+      CHECK(task.highs_of_block > 1);
+      CHECK(wrong_cells<tables::SumProduct<Value>, Exec>(runs, [](double x) { return static_cast<Value>(x < 0.1 ? 0 : x * 1e-9); }, [&](Value cell, double exponent, Value expected) {
+              return std::abs(static_cast<double>(cell) * std::exp2(exponent) - static_cast<double>(expected)) <= tolerance * static_cast<double>(expected);
+            }) == 0);
+      if (sizeof(Value) == 4) continue;  // once is enough
+      auto const cost = [](double x) { return x < 0.3 ? tables::infinite_cost : static_cast<Cost>(1000 * x); };
+      CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
+      CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(runs, [](double x) { return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost : static_cast<Cost>(10 * x)); }, [](auto cell, double, auto expected) {
+              return cell.cost == expected.cost && cell.count == expected.count;
+            }) == 0);
+    }
 }
 
 TEST_CASE("reduction: what cannot be") {

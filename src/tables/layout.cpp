@@ -1,6 +1,7 @@
 // How reductions are laid out for the device: digits, and what threads do.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -13,8 +14,12 @@ constexpr Index most_block_rows = 1024;  // of a team
 constexpr Index least_rows_low = 1024, least_over_low = 256;  // states of a low digit, where there are as many
 constexpr Offset cells_of_lane = 8;      // neighbouring cells that a lane reduces alone: its cache lines serve all of them
 constexpr Offset enough_lanes = 1 << 16;
-constexpr Offset enough_blocks = 1024, most_rounds = 8;  // of a block whose rows are shared
+constexpr Offset enough_blocks = 1024;   // for a device that runs teams of many lanes at once
+constexpr Offset enough_host_blocks = 128;
+constexpr Offset most_rounds = 8;        // of a block whose rows are shared
 constexpr Offset most_highs = 16;        // states of the high digit that one block goes through
+constexpr Index most_states_in_common = 5;  // of what is eliminated, for which a product of inputs stays in registers
+constexpr std::ptrdiff_t most_apart = 2;
 
 /// Variables in two digits: the fastest, of so many states or about the square root of all, and the others.
 struct Digits {
@@ -94,11 +99,32 @@ std::vector<Index> reread_last(HostReductions const& host, HostReduction const& 
   return order;
 }
 
-/// As many states of the high digit as read something again, and leave enough teams.
-Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, std::vector<Index> const& high) {
+/// Whether states of what is eliminated are equally far apart in each input.
+bool is_strided(HostReductions const& host, HostReduction const& reduction, Digits const& over) {
+  return over.num_high == 1 && std::all_of(reduction.inputs.begin(), reduction.inputs.end(), [&](Index t) { return dimensions_of(host, t, over.low).size() <= 1; });
+}
+
+/// Inputs, those that lack the last variable of the high digit last: for a run of its states, and of those before it that they lack too, their
+/// product is the same.
+std::vector<Index> apart_first(HostReductions const& host, HostReduction const& reduction, std::vector<Index> const& high, ReductionTask& task) {
+  auto inputs = reduction.inputs;
+  bool const can_keep = task.is_strided != 0 && task.over_low > 1 && task.over_low <= most_states_in_common;
+  if (high.empty() || task.shifts >= 0 || task.log_lanes > 0 || !can_keep) return inputs;
+  auto const lacks = [&](Index v) { return [&host, v](Index t) { return host.stride(t, v) == 0; }; };
+  auto const common = std::stable_partition(inputs.begin(), inputs.end(), std::not_fn(lacks(high.back())));
+  auto const num_apart = common - inputs.begin();
+  if (common == inputs.end() || num_apart < 1 || num_apart > most_apart) return reduction.inputs;
+  task.num_apart = static_cast<Index>(num_apart);
+  for (std::size_t i = high.size(); i-- > 0 && std::all_of(common, inputs.end(), lacks(high[i]));) task.run *= host.cardinality()[high[i]];
+  return inputs;
+}
+
+/// As many states of the high digit as read something again, and leave enough teams; where there are runs, whole ones or equal parts of one.
+Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, std::vector<Index> const& high, Offset blocks) {
   Offset states = 1;
   for (std::size_t i = high.size(); i-- > 0 && states < most_highs && inputs_without(host, reduction, high[i]) > 0;) states *= host.cardinality()[high[i]];
-  return static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / enough_blocks, 1, std::min(states, most_highs)));
+  Offset const parts = (task.run + most_highs - 1) / most_highs, most = parts > 1 ? (task.run + parts - 1) / parts : most_highs / task.run * task.run;
+  return static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / blocks, 1, std::min(states, most)));
 }
 
 ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size, Layout& layout, Steps& steps) {
@@ -113,13 +139,14 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
     task.block_rows = groups * static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.rows_low / (groups * enough_blocks), 1, most_rounds));
   }
   task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
-  task.is_strided = over.num_high == 1;
+  task.is_strided = is_strided(host, reduction, over);
   auto const high = reread_last(host, reduction, rows.high);
   task.output_high = steps.begin_of(dimensions_of(host, reduction.output, high));
-  if (task.log_lanes == 0) task.highs_of_block = highs_of_block(host, reduction, task, high);
-  for (Index t : reduction.inputs) {
+  auto const inputs = apart_first(host, reduction, high, task);
+  if (task.log_lanes == 0) task.highs_of_block = highs_of_block(host, reduction, task, high, team_size > 1 ? enough_blocks : enough_host_blocks);
+  if (task.highs_of_block == 1) task.run = 1;
+  for (Index t : inputs) {
     auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
-    task.is_strided = task.is_strided != 0 && over_low.size() <= 1;
     layout.inputs.push_back({.begin = host.tables()[t].offset, .table = t, .stride = over_low.empty() ? 0 : over_low.front().second,
                              .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1), .row_low = steps.begin_of(row_low), .row_high = steps.begin_of(dimensions_of(host, t, high)),
                              .over_low = steps.begin_of(over_low), .over_high = steps.begin_of(dimensions_of(host, t, over.high))});

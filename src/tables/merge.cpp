@@ -1,7 +1,8 @@
 // Products of tables that are small together.
 #include <algorithm>
-#include <iterator>
+#include <limits>
 
+#include <hornbill/detail/tables/scopes.hpp>
 #include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::tables {
@@ -29,8 +30,7 @@ std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inp
     scope.clear();
   };
   for (Index t : inputs) {
-    std::vector<Index> joined;
-    std::set_union(scope.begin(), scope.end(), scope_of(t).begin(), scope_of(t).end(), std::back_inserter(joined), before);
+    auto joined = detail::united(scope, scope_of(t), place);
     bool const is_small = reductions.states_of(joined) <= limit.most_cells || (limit.equal_scopes && scope == scope_of(t));
     if (group.size() == most_factors || (!group.empty() && !is_small)) {
       finish();
@@ -51,6 +51,25 @@ std::vector<Index> merge(HostReductions& reductions, std::vector<Index> inputs, 
   return inputs;
 }
 
+/// Multiplies the two whose product has the fewest cells: those that have much in common need not be neighbours in any order.   \return false if it has too many
+bool merge_smallest_pair(HostReductions& reductions, std::vector<Index>& inputs, MergeLimit limit, std::span<Index const> place) {
+  auto const scope_of = [&](std::size_t i) -> auto const& { return reductions.tables()[inputs[i]].scope; };
+  double fewest = std::numeric_limits<double>::infinity();
+  std::size_t first = 0, second = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t j = i + 1; j < inputs.size(); ++j)
+      if (double const cells = reductions.states_of(detail::united(scope_of(i), scope_of(j), place)); cells < fewest) {
+        fewest = cells;
+        first = i;
+        second = j;
+      }
+  if (fewest > limit.most_cells) return false;
+  auto scope = detail::united(scope_of(first), scope_of(second), place);
+  inputs[first] = reductions.add_reduction({inputs[first], inputs[second]}, std::move(scope), {});
+  inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(second));
+  return true;
+}
+
 }  // namespace
 
 std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
@@ -59,10 +78,13 @@ std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> in
 
 std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place) {
   constexpr std::size_t few = 2;
-  constexpr double small = 8, always = 64;
+  constexpr double small = 8, always = 64, large = 1 << 20;  // large: what is saved takes longer than to start one more reduction
   if (inputs.size() <= few) return inputs;
   bool const are_many = inputs.size() > most_factors;
-  return merge(reductions, std::move(inputs), {are_many ? std::max(combined_cells / small, always) : combined_cells / small, are_many}, place);
+  MergeLimit const limit{are_many ? std::max(combined_cells / small, always) : combined_cells / small, are_many};
+  inputs = merge(reductions, std::move(inputs), limit, place);
+  while (combined_cells >= large && inputs.size() > few && inputs.size() <= most_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
+  return inputs;
 }
 
 }  // namespace hornbill::tables

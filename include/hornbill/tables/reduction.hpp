@@ -7,8 +7,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <hornbill/detail/tables/layout.hpp>
 #include <hornbill/tables/semiring.hpp>
 #include <hornbill/tables/table_network.hpp>
+#include <hornbill/tables/table_values.hpp>
 
 namespace hornbill::tables {
 
@@ -80,53 +82,6 @@ std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> in
 /// \param combined_cells  of the table that the reduction does not write out
 std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place);
 
-namespace detail {
-
-/// A reduction on the device. Its rows, and what is eliminated, are each in two digits, so that a place in an input is a sum of four entries.
-struct ReductionTask {
-  Offset output = 0;                  ///< of its first value
-  Index table = 0;                    ///< which the output is
-  Index first_input = 0, num_inputs = 0;
-  Index rows_low = 1, rows_high = 1;  ///< rows are rows_high * rows_low
-  Index over_low = 1, over_high = 1;  ///< states of what is eliminated, likewise
-  Index block_rows = 1;               ///< of the low digit, which a team works on
-  Index blocks_of_row = 1;            ///< that the low digit takes
-  Index highs_of_block = 1;           ///< states of the high digit that it works on, one after another: of some inputs they read the same
-  Offset output_high = 0;             ///< where the output's steps of the high digit begin
-  Index log_lanes = 0;                ///< 2^this lanes share a row
-  Index shifts = -1;                  ///< as HostReduction::shifts
-  Index is_strided = 0;               ///< in each input, states of what is eliminated are equally far apart
-};
-struct ReductionInput {
-  Offset begin = 0;    ///< of its table
-  Index table = 0;
-  Index stride = 0;    ///< of what is eliminated, where the task is strided
-  Index has_rows_in_order = 0;  ///< a row's step is the row
-  Offset row_low = 0, row_high = 0, over_low = 0, over_high = 0;  ///< where its steps begin, by digit
-};
-/// A team's work.
-struct BlockPlace {
-  Index task = 0, block = 0;  ///< block within the task
-};
-
-/// All of them, on the host.
-struct Layout {
-  std::vector<ReductionTask> tasks;  ///< one a reduction, in their order
-  std::vector<ReductionInput> inputs;
-  std::vector<Index> steps;          ///< how far each state of a digit goes in an input, in cells
-};
-
-/// Teams that a reduction takes.
-Index blocks_of(ReductionTask const& task);
-
-/// \param team_size  lanes of a team; with one, no row is shared
-Layout make_layout(HostReductions const& reductions, Index team_size);
-
-/// Bytes of a layout and of what runs all of it.
-std::size_t bytes_of(Layout const& layout);
-
-}  // namespace detail
-
 /// Reductions on a device.
 template <class MemorySpace>
 struct Reductions {
@@ -155,16 +110,6 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace con
 /// The same of all.
 template <class ExecutionSpace>
 Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions);
-
-/// Values of all tables.
-///
-/// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that it was made of): it is
-/// read as if its largest value were between 1 and 2.
-template <class Value, class MemorySpace>
-struct TableValues {
-  Kokkos::View<Value*, MemorySpace> cells;    ///< [num_cells]
-  Kokkos::View<Value*, MemorySpace> largest;  ///< [num_tables], of semirings that scale; 0 where nothing is known
-};
 
 /// Room for the values of all tables.
 template <class Value, class ExecutionSpace>

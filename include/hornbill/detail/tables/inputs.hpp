@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include <hornbill/tables/reduction.hpp>
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/detail/tables/layout.hpp>
+#include <hornbill/tables/table_values.hpp>
 
 namespace hornbill::tables::detail {
 
@@ -22,6 +26,15 @@ template <class Value>
 KOKKOS_INLINE_FUNCTION int exponent_of(Value largest) {
   constexpr int most = sizeof(Value) == 4 ? 120 : 1000;  // a normal number, also its inverse
   return largest > 0 && !Kokkos::isinf(largest) ? Kokkos::clamp(static_cast<int>(Kokkos::logb(largest)), -most, most) : 0;
+}
+
+/// Reads what no thread of the kernel writes: on a GPU it may then be read before values that are written earlier.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load(T const* place) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_arithmetic_v<T>) return __ldg(place);
+#endif
+  return *place;
 }
 
 /// Reads the inputs of reductions.
@@ -47,6 +60,9 @@ struct Inputs {
   /// How far a state of what is eliminated is into an input, within the high digit.
   KOKKOS_FUNCTION Offset over_step(ReductionTask const& task, ReductionInput const& input, Index low) const {
     return task.is_strided ? Offset{low} * input.stride : Offset{steps(input.over_low + low)};
+  }
+  KOKKOS_FUNCTION Value const* begin_of(ReductionInput const& input, Index row_high, Index over_high) const {
+    return values.cells.data() + input.begin + steps(input.row_high + row_high) + steps(input.over_high + over_high);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <hornbill/detail/copy.hpp>
 #include <hornbill/detail/tables/reduce_kernel.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::tables::detail {
 

@@ -3,11 +3,12 @@
 
 #include <type_traits>
 
-#include <hornbill/detail/tables/inputs.hpp>
+#include <hornbill/detail/tables/cursor.hpp>
 
 namespace hornbill::tables::detail {
 
-/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its own, several at once.
+/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its own, several at once, and
+/// goes through states of the high digit with them.
 template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
@@ -42,32 +43,32 @@ struct Reduce {
     Index high, last_high;  ///< of the high digit, from and up to
     Index begin, end;       ///< of the low digit
   };
-  /// What stays when the high digit changes: where rows are in inputs of few, and how inputs are read.
-  template <int Count, int Rows>
-  struct Places {
-    Index at[Count == 0 ? 1 : Count][Rows] = {};
-    Index over[Count == 0 ? 1 : Count] = {};  ///< how far apart states of the low digit are, or where their steps begin
-    Value scale[Count == 0 ? 1 : Count] = {};
-  };
-  /// What a lane works on: rows, team_size apart, and of what is eliminated each lanes-th state.
-  struct Share {
-    Index first_row, num_rows, lane, lanes;
-  };
-  /// Inputs that are few enough for their places to stay in registers; `many` stands for any more.
+  /// Inputs that are few enough for all about them to stay in registers; `many` stands for any more.
   static constexpr int many = 0;
   /// Rows of a lane at once: what is read for all of them is read once.
-  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count >= 1 && count <= 3 ? 4 : 2; }
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : count == 4 ? 1 : 2; }
+  /// The same where some inputs are read once for a run of states of the high digit.
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int states, int num_apart) { return on_host ? 256 : states * num_apart <= 2 ? 4 : states * num_apart <= 8 ? 2 : 1; }
 
   /// The largest value that a lane wrote.
   KOKKOS_FUNCTION Value reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
     if constexpr (Semiring::selects)
       if (task.shifts >= 0) return shift_rows(team, task, block);
+    if (task.run > 1) return reduce_in_common(team, task, block);
     switch (task.num_inputs) {
       case 1: return reduce_of<1>(team, task, block);
       case 2: return reduce_of<2>(team, task, block);
       case 3: return reduce_of<3>(team, task, block);
       case 4: return reduce_of<4>(team, task, block);
       default: return reduce_of<many>(team, task, block);
+    }
+  }
+  KOKKOS_FUNCTION Value reduce_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
+    switch (task.over_low) {
+      case 2: return task.num_apart == 1 ? rows_in_common<2, 1>(team, task, block) : rows_in_common<2, 2>(team, task, block);
+      case 3: return task.num_apart == 1 ? rows_in_common<3, 1>(team, task, block) : rows_in_common<3, 2>(team, task, block);
+      case 4: return task.num_apart == 1 ? rows_in_common<4, 1>(team, task, block) : rows_in_common<4, 2>(team, task, block);
+      default: return task.num_apart == 1 ? rows_in_common<5, 1>(team, task, block) : rows_in_common<5, 2>(team, task, block);
     }
   }
   template <int Count>
@@ -82,7 +83,7 @@ struct Reduce {
     for (Index low = block.begin + team.team_rank(); low < block.end; low += team_size) {
       auto const value = [&](Index k) {
         auto const& input = from.inputs(task.first_input + k);
-        return from.scaled(begin_of(input, block.high, 0)[from.row_step(input, low)], from.scale_of(input));
+        return from.scaled(from.begin_of(input, block.high, 0)[from.row_step(input, low)], from.scale_of(input));
       };
       Value const shift = Semiring::shift_to_mean(value, task.num_inputs, task.shifts);
       from.values.cells(output_of(task, block.high) + low) = shift;
@@ -100,7 +101,7 @@ struct Reduce {
       Index const low = first + (team.team_rank() >> task.log_lanes);
       Value result[1] = {Semiring::zero()};
       Share const share{low, 1, lane, lanes};
-      if (low < block.end) combine<Count, 1>(task, block.high, share, places_of<Count, 1>(task, share), result);
+      if (low < block.end) combine_one<Count>(task, block.high, share, result);
       *partial = result[0];
       for (Index half = lanes / 2; half > 0; half /= 2) {
         team.team_barrier();
@@ -115,85 +116,153 @@ struct Reduce {
     return largest;
   }
 
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void combine_one(ReductionTask const& task, Index high, Share const& share, Value (&result)[1]) const {
+    if constexpr (Count == many) {
+      combine_many<1>(task, high, share, result);
+    } else {
+      Cursor<Semiring, ExecutionSpace, Count, 1> cursor(from, task, share);
+      cursor.begin_at(high);
+      Value const* cells[Count];
+      cursor.announce(high, cells);
+      combine<Count, 1>(task, share, cursor, cells, result);
+    }
+  }
+
   template <int Count, int Rows>
   KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Value largest{};
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
-      Share const share{first, Kokkos::min(Rows, (block.end - first + team_size - 1) / team_size), 0, 1};
-      auto const places = places_of<Count, Rows>(task, share);
-      for (Index high = block.high; high < block.last_high; ++high) {
-        Value result[Rows];
-        combine<Count, Rows>(task, high, share, places, result);
-        Value* const out = from.values.cells.data() + output_of(task, high) + first;
-        for (int r = 0; r < Rows; ++r)
-          if (r < share.num_rows) out[r * team_size] = result[r];
-        if constexpr (Semiring::scales)
-          for (int r = 0; r < Rows; ++r)
-            if (r < share.num_rows) largest = Kokkos::max(largest, result[r]);
+      auto const share = Lane<ExecutionSpace, Rows>::share_of(first, block.end);
+      Value* const out = from.values.cells.data() + task.output + first;
+      StepsAhead out_high{from.steps.data() + task.output_high};
+      out_high.begin_at(block.high);
+      Value result[Rows];
+      if constexpr (Count == many) {
+        for (Index high = block.high; high < block.last_high; ++high) {
+          combine_many<Rows>(task, high, share, result);
+          store<Rows>(share, result, out + out_high.announce(Kokkos::min(high + 1, block.last_high - 1)), largest);
+        }
+      } else {
+        Cursor<Semiring, ExecutionSpace, Count, Rows> cursor(from, task, share);
+        cursor.begin_at(block.high);
+        for (Index high = block.high; high < block.last_high; ++high) {
+          Index const following = Kokkos::min(high + 1, block.last_high - 1);
+          Value const* cells[Count];
+          cursor.announce(following, cells);
+          combine<Count, Rows>(task, share, cursor, cells, result);
+          store<Rows>(share, result, out + out_high.announce(following), largest);
+        }
       }
     }
     return largest;
   }
 
-  /// On GPUs a lane's rows are always all of them, those behind the last being the last again: so they stay in registers.
-  template <int Rows>
-  KOKKOS_FUNCTION static int rows_of(Share const& share) {
-    return on_host ? share.num_rows : Rows;
-  }
-  KOKKOS_FUNCTION static Index row(Share const& share, int r) { return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size; }
-
-  KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
-
-  template <int Count, int Rows>
-  KOKKOS_FUNCTION Places<Count, Rows> places_of(ReductionTask const& task, Share const& share) const {
-    Places<Count, Rows> places;
-    int const rows = rows_of<Rows>(share);
-    for (int k = 0; k < Count; ++k) {
-      auto const& input = from.inputs(task.first_input + k);
-      places.scale[k] = from.scale_of(input);
-      places.over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
-      for (int r = 0; r < rows; ++r) places.at[k][r] = from.row_step(input, row(share, r));
+  /// Where some inputs stay the same for a run of states of the high digit: their product is kept for that long.
+  template <int States, int Apart>
+  KOKKOS_FUNCTION Value rows_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
+    constexpr int most_rows = rows_at_once(States, Apart);
+    using Rank = Lane<ExecutionSpace, most_rows>;
+    Value largest{};
+    for (Index first = block.begin + team.team_rank(); first < block.end; first += most_rows * team_size) {
+      auto const share = Rank::share_of(first, block.end);
+      int const rows = Rank::rows_of(share);
+      Cursor<Semiring, ExecutionSpace, Apart, most_rows> cursor(from, task, share);
+      Value* const out = from.values.cells.data() + task.output + first;
+      StepsAhead out_high{from.steps.data() + task.output_high};
+      for (Index begin = block.high, end = 0; begin < block.last_high; begin = end) {
+        end = Kokkos::min((begin / task.run + 1) * task.run, block.last_high);
+        Value common[States][most_rows], result[most_rows];
+        multiply_common<States, Apart, most_rows>(task, begin, share, common);
+        cursor.begin_at(begin);
+        out_high.begin_at(begin);
+        for (Index high = begin; high < end; ++high) {
+          Index const following = Kokkos::min(high + 1, end - 1);
+          Value const* cells[Apart];
+          cursor.announce(following, cells);
+          Value* const to = out + out_high.announce(following);
+          for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+          for (int state = 0; state < States; ++state) {
+            cursor.add_product(cells, common[state], rows, result);
+            for (int k = 0; k < Apart; ++k) cells[k] += cursor.over[k];
+          }
+          store<most_rows>(share, result, to, largest);
+        }
+      }
     }
-    return places;
+    return largest;
   }
 
-  template <int Count, int Rows>
-  KOKKOS_FUNCTION void combine(ReductionTask const& task, Index high, Share const& share, Places<Count, Rows> const& places, Value* KOKKOS_RESTRICT result) const {
-    int const rows = rows_of<Rows>(share);
-    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
-    if constexpr (Count == many) {
-      combine_many<Rows>(task, high, share, rows, result);
-    } else {
-      for (Index eh = 0; eh < task.over_high; ++eh) {
-        Value const* begin[Count];
-        for (int k = 0; k < Count; ++k) begin[k] = begin_of(from.inputs(task.first_input + k), high, eh);
-        if (task.is_strided)
-          for (Index el = share.lane; el < task.over_low; el += share.lanes) {
-            Value const* cells[Count];
-            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + Offset{el} * places.over[k];
-            add_product<Count, Rows>(cells, places, rows, result);
-          }
-        else
-          for (Index el = share.lane; el < task.over_low; el += share.lanes) {
-            Value const* cells[Count];
-            for (int k = 0; k < Count; ++k) cells[k] = begin[k] + from.steps(places.over[k] + el);
-            add_product<Count, Rows>(cells, places, rows, result);
-          }
+  /// The product of all inputs but the first, for each state of what is eliminated.
+  template <int States, int Apart, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_common(ReductionTask const& task, Index high, Share const& share, Value (&common)[States][Rows]) const {
+    using Rank = Lane<ExecutionSpace, Rows>;
+    int const rows = Rank::rows_of(share);
+    for (int state = 0; state < States; ++state)
+      for (int r = 0; r < rows; ++r) common[state][r] = Semiring::one();
+    for (Index k = Apart; k < task.num_inputs; ++k) {
+      auto const& input = from.inputs(task.first_input + k);
+      Value const scale = from.scale_of(input);
+      Value const* const cells = from.begin_of(input, high, 0);
+      for (int r = 0; r < rows; ++r) {
+        Value const* cell = cells + from.row_step(input, Rank::row(share, r));
+        for (int state = 0; state < States; ++state, cell += input.stride) common[state][r] = Semiring::multiply(common[state][r], from.scaled(load(cell), scale));
       }
     }
   }
 
+  template <int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Value const (&result)[Rows], Value* out, Value& largest) {
+    for (int r = 0; r < Rows; ++r)
+      if (r < share.num_rows) out[r * team_size] = result[r];
+    if constexpr (Semiring::scales)
+      for (int r = 0; r < Rows; ++r)
+        if (r < share.num_rows) largest = Kokkos::max(largest, result[r]);
+  }
+
+  KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
+
+  /// \param cells  of each input, where the state of the rows' high digit is
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], Places<Count, Rows> const& places, int rows, Value* KOKKOS_RESTRICT result) const {
-    for (int r = 0; r < rows; ++r) {
-      Value product = from.scaled(cells[0][places.at[0][r]], places.scale[0]);
-      for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, from.scaled(cells[k][places.at[k][r]], places.scale[k]));
-      result[r] = Semiring::add(result[r], product);
+  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], Value (&result)[Rows]) const {
+    int const rows = Lane<ExecutionSpace, Rows>::rows_of(share);
+    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    if (task.is_strided) combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
+    else combine_stepped<Count, Rows>(task, share, cursor, cells, rows, result);
+  }
+
+  /// Two states at once, so that what both need is read at the same time.
+  template <int Count, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void combine_strided(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Value (&result)[Rows]) const {
+    Value const *first[Count], *second[Count];
+    for (int k = 0; k < Count; ++k) first[k] = cells[k] + Offset{share.lane} * cursor.over[k];
+    Index state = share.lane;
+    for (; state + share.lanes < task.over_low; state += 2 * share.lanes) {
+      for (int k = 0; k < Count; ++k) second[k] = first[k] + Offset{share.lanes} * cursor.over[k];
+      cursor.add_product(first, rows, result);
+      cursor.add_product(second, rows, result);
+      for (int k = 0; k < Count; ++k) first[k] = second[k] + Offset{share.lanes} * cursor.over[k];
+    }
+    if (state < task.over_low) cursor.add_product(first, rows, result);
+  }
+
+  template <int Count, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void combine_stepped(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Value (&result)[Rows]) const {
+    for (Index over_high = 0; over_high < task.over_high; ++over_high) {
+      Value const *begin[Count], *at[Count];
+      for (int k = 0; k < Count; ++k) begin[k] = cells[k] + load(&from.steps(from.inputs(task.first_input + k).over_high + over_high));
+      for (Index state = share.lane; state < task.over_low; state += share.lanes) {
+        for (int k = 0; k < Count; ++k) at[k] = begin[k] + load(&from.steps(cursor.over[k] + state));
+        cursor.add_product(at, rows, result);
+      }
     }
   }
 
   template <int Rows>
-  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, int rows, Value* KOKKOS_RESTRICT result) const {
+  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Value (&result)[Rows]) const {
+    using Rank = Lane<ExecutionSpace, Rows>;
+    int const rows = Rank::rows_of(share);
+    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
     for (Index eh = 0; eh < task.over_high; ++eh)
       for (Index el = share.lane; el < task.over_low; el += share.lanes) {
         Value product[Rows];
@@ -201,15 +270,11 @@ struct Reduce {
         for (Index k = 0; k < task.num_inputs; ++k) {
           auto const& input = from.inputs(task.first_input + k);
           Value const scale = from.scale_of(input);
-          Value const* const cells = begin_of(input, high, eh) + from.over_step(task, input, el);
-          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, row(share, r))], scale));
+          Value const* const cells = from.begin_of(input, high, eh) + from.over_step(task, input, el);
+          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, Rank::row(share, r))], scale));
         }
         for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
       }
-  }
-
-  KOKKOS_FUNCTION Value const* begin_of(ReductionInput const& input, Index row_high, Index over_high) const {
-    return from.values.cells.data() + input.begin + from.steps(input.row_high + row_high) + from.steps(input.over_high + over_high);
   }
 };
 

@@ -1,0 +1,19 @@
+/// \file
+/// Values of tables on a device.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace hornbill::tables {
+
+/// Values of all tables.
+///
+/// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that it was made of): it is
+/// read as if its largest value were between 1 and 2.
+template <class Value, class MemorySpace>
+struct TableValues {
+  Kokkos::View<Value*, MemorySpace> cells;    ///< [num_cells]
+  Kokkos::View<Value*, MemorySpace> largest;  ///< [num_tables], of semirings that scale; 0 where nothing is known
+};
+
+}  // namespace hornbill::tables
