@@ -242,6 +242,7 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
     if (is_cost_file || model.find('.') == std::string::npos || model.find(',') != std::string::npos) {
       auto const network = is_cost_file ? hb::io::read_cost_network(model) : generate(model);
       print(a, model, backend, "int64", time_elimination<hb::tables::MinSum<Cost>>(exec, a, network, copy), copy);
+      if (auto const narrow = hb::tables::narrowed(network)) print(a, model, backend, "int32", time_elimination<hb::tables::MinSum<hb::tables::NarrowCost>>(exec, a, *narrow, copy), copy);
       return;
     }
     auto const network = hb::tables::to_tables(hb::io::read_model(model).graph);

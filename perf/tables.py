@@ -179,7 +179,7 @@ def convergence(files):
 
 
 def exact(files):
-    """A model a row: the time on the GPU, in both precisions where both were run, and how much longer one CPU thread takes; engine by engine."""
+    """A model a row: the time on the GPU, also with values of 32 bits where those were run, and how much longer one CPU thread takes; engine by engine."""
     runs = {}
     for line in read_lines(files):
         if "error" not in line:
@@ -191,13 +191,13 @@ def exact(files):
             gpu = next((by_kind["cuda", values] for values in ("int64", "double") if ("cuda", values) in by_kind), None)
             if gpu is None:
                 continue
-            cpu, single = by_kind.get(("openmp", gpu["values"])), by_kind.get(("cuda", "float"))
-            rows.append([model, gpu["width"], f"{gpu['combined_cells'] / 1e6:,.1f} M", milliseconds(gpu["seconds"]), milliseconds(single["seconds"]) if single else "",
+            cpu, half = by_kind.get(("openmp", gpu["values"])), by_kind.get(("cuda", "int32" if gpu["values"] == "int64" else "float"))
+            rows.append([model, gpu["width"], f"{gpu['combined_cells'] / 1e6:,.1f} M", milliseconds(gpu["seconds"]), milliseconds(half["seconds"]) if half else "",
                          milliseconds(gpu["update_seconds"]) if "update_seconds" in gpu else "", f"{gpu['share_of_copy']:.2f}",
                          f"{gpu['largest_bucket']['share_of_copy']:.2f}" if "largest_bucket" in gpu else "",
                          f"{cpu['seconds'] / gpu['seconds']:.0f}" if cpu else ""])
         print(f"{engine}:\n")
-        print_table(["model", "width", "cells combined", "GPU, ms", "float, ms", "update, ms", "share of copy", "of the largest bucket", "one CPU thread / GPU"], rows)
+        print_table(["model", "width", "cells combined", "GPU, ms", "in 32 bits, ms", "update, ms", "share of copy", "of the largest bucket", "one CPU thread / GPU"], rows)
 
 
 def main():

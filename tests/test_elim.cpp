@@ -54,7 +54,29 @@ TEST_CASE_TEMPLATE("elimination: least sums of costs, whatever the order", Cell,
       CHECK(result.value == least);
       if (least < tables::infinite_cost) CHECK(elim::value_of<Semiring>(network, result.assignment) == least);
     }
+    auto const narrow = tables::narrowed(network);
+    REQUIRE(narrow);
+    auto const result = solve<tables::MinSum<tables::NarrowCost>, typename Cell::Exec>(*narrow);
+    CHECK(tables::widened(result.value) == least);
+    if (least < tables::infinite_cost) CHECK(elim::value_of<Semiring>(network, result.assignment) == least);
   }
+}
+
+TEST_CASE("costs: narrow where any sum of them is") {
+  Cost const half = std::numeric_limits<tables::NarrowCost>::max() / 8;
+  auto const network = [](Cost a, Cost b) { return tables::TableNetwork<Cost>{{2, 2}, {{{0}, {a, tables::infinite_cost}}, {{1, 0}, {b, 0, 1, tables::infinite_cost}}}, {"x", "y"}, {}}; };
+  auto const narrow = tables::narrowed(network(half - 2, 1));
+  REQUIRE(narrow);
+  CHECK(narrow->cardinality == std::vector<Index>{2, 2});
+  CHECK(narrow->tables[1].scope == std::vector<Index>{1, 0});
+  CHECK(narrow->name_of(1) == "y");
+  CHECK(narrow->tables[0].values == std::vector<tables::NarrowCost>{static_cast<tables::NarrowCost>(half - 2), tables::MinSum<tables::NarrowCost>::infinite()});
+  CHECK(tables::widened(narrow->tables[0].values[0]) == half - 2);
+  CHECK(tables::widened(narrow->tables[0].values[1]) == tables::infinite_cost);
+  CHECK_FALSE(tables::narrowed(network(half - 1, 1)));
+  CHECK_FALSE(tables::narrowed(network(-half, 1)));
+  CHECK_FALSE(tables::narrowed(network(0, tables::infinite_cost - 1)));
+  CHECK(tables::narrowed(tables::TableNetwork<Cost>{}));
 }
 
 TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Cell, HORNBILL_TEST_CELLS) {

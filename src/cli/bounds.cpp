@@ -17,20 +17,22 @@ namespace hornbill::cli {
 namespace {
 
 /// Costs: the less the better.
+template <class T>
 struct Costs {
-  using Semiring = tables::MinSum<tables::Cost>;
+  using Semiring = tables::MinSum<T>;
   using Answer = tables::Cost;
   static constexpr bool is_whole = true;
-  tables::CostNetwork const& network;
+  tables::CostNetwork const& costs;
+  tables::TableNetwork<T> const& network;
 
-  Answer bound_of(elim::Elimination<tables::Cost> const& result) const { return std::min(result.value, network.upper_bound); }
-  Answer value_of(std::vector<Index> const& assignment) const { return std::min(elim::value_of<Semiring>(network, assignment), network.upper_bound); }
-  bool is_impossible(Answer bound) const { return bound >= network.upper_bound; }
-  Answer worst() const { return network.upper_bound; }
+  Answer bound_of(elim::Elimination<T> const& result) const { return std::min(tables::widened(result.value), costs.upper_bound); }
+  Answer value_of(std::vector<Index> const& assignment) const { return std::min(elim::value_of<tables::MinSum<tables::Cost>>(costs, assignment), costs.upper_bound); }
+  bool is_impossible(Answer bound) const { return bound >= costs.upper_bound; }
+  Answer worst() const { return costs.upper_bound; }
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
-  double gap(Answer bound, Answer value) const { return (static_cast<double>(value) - static_cast<double>(bound)) * std::pow(10.0, -network.decimals); }
-  std::string text(Answer answer) const { return network.objective(answer); }
+  double gap(Answer bound, Answer value) const { return (static_cast<double>(value) - static_cast<double>(bound)) * std::pow(10.0, -costs.decimals); }
+  std::string text(Answer answer) const { return costs.objective(answer); }
 };
 
 /// Probabilities as decimal logarithms: the more the better.
@@ -172,12 +174,9 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
 }
 
-}  // namespace
-
-int bound_cost(MapArguments const& a) {
-  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_cost_network(a.file);
-  Costs const problem{network};
+template <class T>
+int bound_costs(MapArguments const& a, tables::CostNetwork const& network, tables::TableNetwork<T> const& costs) {
+  Costs<T> const problem{network, costs};
   auto const b = find_bounds(a, problem);
   if (!b.assignment.empty()) write_assignment(a, b.assignment);
   auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
@@ -185,6 +184,15 @@ int bound_cost(MapArguments const& a) {
   if (!b.assignment.empty()) answer["assignment"] = b.assignment;
   print(a, problem, b, answer);
   return b.bound >= network.upper_bound ? contradiction : success;
+}
+
+}  // namespace
+
+int bound_cost(MapArguments const& a) {
+  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
+  auto const network = io::read_cost_network(a.file);
+  auto const narrow = a.match_moments ? std::nullopt : tables::narrowed(network);  // shifts may add up
+  return narrow ? bound_costs(a, network, *narrow) : bound_costs<tables::Cost>(a, network, network);
 }
 
 int bound_probability(MapArguments const& a) {

@@ -106,18 +106,18 @@ std::string count_text(double count) {
   return std::isinf(count) ? "more than 10^308 assignments have it" : fmt::format("{:.16g} assignments have it", count);
 }
 
-int minimise_cost(MapArguments const& a) {
-  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_cost_network(a.file);
-  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  auto solved = solve<tables::MinSum<tables::Cost>>(a, network, a.count);
+/// \param costs  the network's, of one type or the other
+template <class T>
+int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::TableNetwork<T> const& costs) {
+  auto solved = solve<tables::MinSum<T>>(a, costs, a.count);
   auto const word = network.is_maximised ? "maximum" : "minimum";
-  if (solved.result.value >= network.upper_bound) {
+  auto const least = tables::widened(solved.result.value);
+  if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
     print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment comes to the bound, {}, or {}", a.file, bound, network.is_maximised ? "less" : "more"));
     return contradiction;
   }
-  auto const objective = network.objective(solved.result.value);
+  auto const objective = network.objective(least);
   nlohmann::json answer{{word, number(objective)}, {"assignment", solved.result.assignment}};
   auto text = fmt::format("{}: {} {}", a.file, word, objective);
   if (a.count) {
@@ -129,6 +129,14 @@ int minimise_cost(MapArguments const& a) {
   write_assignment(a, solved.result.assignment);
   print(a, solved, std::move(answer), text);
   return success;
+}
+
+int minimise_cost(MapArguments const& a) {
+  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
+  auto const network = io::read_cost_network(a.file);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  auto const narrow = tables::narrowed(network);
+  return narrow ? minimise(a, network, *narrow) : minimise<tables::Cost>(a, network, network);
 }
 
 int maximise_probability(ExactArguments const& a) {

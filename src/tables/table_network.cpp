@@ -1,6 +1,8 @@
 #include <hornbill/tables/table_network.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,6 +47,26 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
 }
 
 }  // namespace
+
+std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network) {
+  constexpr NarrowCost infinite = std::numeric_limits<NarrowCost>::max() / 4;
+  TableNetwork<NarrowCost> result{network.cardinality, {}, network.variable_names, network.state_names};
+  Cost most = 0;  // of any sum
+  for (auto const& table : network.tables) {
+    Cost largest = 0;
+    auto& values = result.tables.emplace_back(HostTable<NarrowCost>{table.scope, {}}).values;
+    values.reserve(table.values.size());
+    for (Cost cost : table.values) {
+      bool const is_infinite = cost >= infinite_cost;
+      if (!is_infinite && (cost > infinite || cost < -infinite)) return std::nullopt;
+      if (!is_infinite) largest = std::max(largest, std::abs(cost));
+      values.push_back(is_infinite ? infinite : static_cast<NarrowCost>(cost));
+    }
+    most += largest;
+    if (most >= infinite / 2) return std::nullopt;
+  }
+  return result;
+}
 
 std::string CostNetwork::objective(Cost sum) const {
   Cost const value = is_maximised ? -(sum + offset) : sum + offset;

@@ -10,7 +10,7 @@
 
 namespace hornbill::tables {
 
-/// Least sum: of costs, or of negated logarithms of probabilities. What is infinite stays so.
+/// Least sum: of costs (Cost, or NarrowCost), or of negated logarithms of probabilities. What is infinite stays so.
 template <class T>
 struct MinSum {
   using Value = T;
@@ -18,13 +18,13 @@ struct MinSum {
   static constexpr bool scales = false;  ///< tables are kept near 1 by powers of two
 
   KOKKOS_FUNCTION static T infinite() {
-    if constexpr (std::is_same_v<T, Cost>) return infinite_cost;
+    if constexpr (std::is_integral_v<T>) return Kokkos::Experimental::finite_max_v<T> / 4;
     else return Kokkos::Experimental::infinity_v<T>;
   }
   KOKKOS_FUNCTION static T zero() { return infinite(); }  ///< of add()
   KOKKOS_FUNCTION static T one() { return 0; }            ///< of multiply()
   KOKKOS_FUNCTION static T multiply(T a, T b) {
-    if constexpr (std::is_same_v<T, Cost>) return Kokkos::min(a + b, infinite());  // both at most that, which is a quarter of the largest
+    if constexpr (std::is_integral_v<T>) return Kokkos::min(a + b, infinite());  // both at most that, which is a quarter of the largest
     else return a + b;
   }
   /// Of up to four values, whose sum is below the largest number; add() with zero() then makes infinite what is more.
@@ -35,7 +35,7 @@ struct MinSum {
 
   /// Whether nothing is possible. A cost that was shifted may be somewhat below infinite.
   KOKKOS_FUNCTION static bool is_zero(T a) {
-    if constexpr (std::is_same_v<T, Cost>) return a >= infinite() / 2;
+    if constexpr (std::is_integral_v<T>) return a >= infinite() / 2;
     else return a == infinite();
   }
   /// What makes each of several values their mean; all of these together change nothing.   \param value  by number, below count
@@ -46,7 +46,7 @@ struct MinSum {
       if (is_zero(value(k))) return infinite();
       sum += value(k);
     }
-    if constexpr (std::is_same_v<T, Cost>) {  // the first have what a division leaves over
+    if constexpr (std::is_integral_v<T>) {  // the first have what a division leaves over
       T const mean = sum / count, left = sum % count;
       return mean + (which < Kokkos::abs(left) ? (left < 0 ? -1 : 1) : 0) - value(which);
     } else {
