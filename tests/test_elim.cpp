@@ -266,6 +266,36 @@ TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again a
   CHECK(wrong == 0);
 }
 
+TEST_CASE_TEMPLATE("reduction: four tables of what is forbidden, in 32 bits", Cell, HORNBILL_DOUBLE_CELLS) {
+  using Semiring = tables::MinSum<tables::NarrowCost>;
+  tables::HostReductions host({3, 2});
+  std::vector<Index> inputs;
+  std::vector<std::vector<tables::NarrowCost>> given;
+  for (int k = 0; k < 4; ++k) {
+    inputs.push_back(host.add_table({0, 1}));
+    given.push_back({Semiring::infinite(), k, Semiring::infinite(), Semiring::infinite(), Semiring::infinite(), k == 0 ? Semiring::infinite() : 1});
+  }
+  Index const output = host.add_reduction(inputs, {0}, {1});
+  CHECK(reduced<Semiring>(typename Cell::Exec(), host, given, output).first == std::vector<tables::NarrowCost>{6, Semiring::infinite(), Semiring::infinite()});
+}
+
+TEST_CASE("reduction: what is merged has no more cells than a table may have") {
+  std::vector<Index> cardinality(31, 2), place(31), first{0}, second{0}, third{0};
+  cardinality[0] = 64;
+  for (Index v = 0; v < 31; ++v) {
+    place[v] = v;
+    if (v >= 1 && v <= 20) first.push_back(v);
+    if (v >= 7 && v <= 26) second.push_back(v);
+    if (v >= 11) third.push_back(v);
+  }
+  tables::HostReductions host(cardinality);
+  std::vector<Index> const inputs{host.add_table(first), host.add_table(second), host.add_table(third)};
+  auto const merged = tables::merge_for(host, inputs, 64.0 * (1 << 30), place);
+  REQUIRE(merged.size() == 2);  // the first and the second would have 2^32
+  CHECK(merged[0] == inputs[0]);
+  CHECK(host.tables()[merged[1]].cells == 64 * (1 << 24));
+}
+
 TEST_CASE("reduction: inputs that have much in common are merged, be others between them") {
   std::vector<Index> place(21), wide{0};
   for (Index v = 0; v < 21; ++v) place[v] = v;
@@ -360,6 +390,8 @@ TEST_CASE_TEMPLATE("reduction: some inputs stay the same for a run of rows", Cel
       if (sizeof(Value) == 4) continue;  // once is enough
       auto const cost = [](double x) { return x < 0.3 ? tables::infinite_cost : static_cast<Cost>(1000 * x); };
       CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
+      CHECK(wrong_cells<tables::MinSum<tables::NarrowCost>, Exec>(runs, [](double x) { return x < 0.3 ? tables::MinSum<tables::NarrowCost>::infinite() : static_cast<tables::NarrowCost>(1e8 * x) / 3; },
+                                                                  [](auto cell, double, auto expected) { return cell == expected; }) == 0);
       CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(runs, [](double x) { return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost : static_cast<Cost>(10 * x)); }, [](auto cell, double, auto expected) {
               return cell.cost == expected.cost && cell.count == expected.count;
             }) == 0);

@@ -81,9 +81,14 @@ std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inpu
   constexpr double small = 8, always = 64, large = 1 << 20;  // large: what is saved takes longer than to start one more reduction
   if (inputs.size() <= few) return inputs;
   bool const are_many = inputs.size() > most_factors;
-  MergeLimit const limit{are_many ? std::max(combined_cells / small, always) : combined_cells / small, are_many};
+  double const worth = std::max(combined_cells / small, are_many ? always : 0.0), possible = std::numeric_limits<Index>::max();
+  MergeLimit limit{std::min(worth, possible), are_many};
   inputs = merge(reductions, std::move(inputs), limit, place);
-  while (combined_cells >= large && inputs.size() > few && inputs.size() <= most_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
+  if (combined_cells < large) return inputs;
+  double largest = 0;  // of the inputs: what has no more cells adds little to what is there
+  for (Index t : inputs) largest = std::max(largest, static_cast<double>(reductions.tables()[t].cells));
+  limit.most_cells = std::min(limit.most_cells, largest);
+  while (inputs.size() > few && inputs.size() <= most_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
   return inputs;
 }
 

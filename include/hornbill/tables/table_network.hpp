@@ -62,7 +62,8 @@ TableNetwork<Value> converted(TableNetwork<double> const& network) {
   return result;
 }
 
-/// The same costs in half the memory, and less time to eliminate.   \return none where a sum of finite costs might come to half of what is infinite
+/// The same costs in half the memory, and less time to eliminate; not for plans that match moments, as shifts may add up.
+/// \return none where a sum of finite costs might come to half of what is infinite
 std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network);
 /// A sum of narrow costs; of what is infinite, infinite_cost.
 constexpr Cost widened(Cost cost) { return cost; }
