@@ -3,6 +3,7 @@
 
     perf/costs.py build/openmp/hornbill FILE.wcsp ... > mine.jsonl
     perf/costs.py --table mine.jsonl ...              the lines as a table
+    perf/costs.py --ratios mine.jsonl ...             what both found, and how their times compare: of a machine whose times mean little
 
 Times are what each program says that it took, without start and reading: Hornbill's order, plan, copies and elimination; toulbar2's search.
 """
@@ -70,9 +71,24 @@ def table(files):
     print_table(["instance", "width", "exactly", "time", "bounds", "z", "time", "toulbar2", "time", "its time / ours"], cells)
 
 
+def ratios(files):
+    cells = []
+    for row in read_lines(files):
+        between = lambda low, high: f"{row[low]} to {row[high]}" if low in row else "none"
+        ours = f"{row['optimum']}" if "optimum" in row else between("lower_bound", "upper_bound")
+        its = f"{row['toulbar2_optimum']}" if "toulbar2_optimum" in row else between("toulbar2_lower_bound", "toulbar2_upper_bound")
+        ratio = ""
+        if "optimum" in row and ("toulbar2_optimum" in row or "toulbar2_lower_bound" in row):
+            ended = "toulbar2_seconds" in row
+            ratio = f"{'' if ended else 'over '}{(row['toulbar2_seconds'] if ended else row['time_limit']) / row['exact_seconds']:.2g}"
+        cells.append([row["model"], row.get("width", ""), ours, its, ratio])
+    print_table(["instance", "width", "Hornbill", "toulbar2", "its time / ours"], cells)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", nargs="+", metavar="LINES", help="print lines as a table")
+    parser.add_argument("--ratios", nargs="+", metavar="LINES", help="print them without times")
     parser.add_argument("program", nargs="?", help="hornbill")
     parser.add_argument("files", nargs="*", help=".wcsp files")
     parser.add_argument("--time-limit", type=float, default=60, help="seconds for bounds, and for toulbar2 (default: 60)")
@@ -85,6 +101,8 @@ def main():
     arguments = parser.parse_intermixed_args()
     if arguments.table:
         return table(arguments.table)
+    if arguments.ratios:
+        return ratios(arguments.ratios)
     if not arguments.program or not arguments.files:
         parser.error("hornbill and files are needed")
     for file in arguments.files:
