@@ -600,6 +600,17 @@ R1: NOT path(b), path(nowhere)
         self.assertIn(", through 9.8 KiB in ", run("map", file, "--device-memory", 10000)[0])
         self.assertIn("one row of a table needs", run("map", file, "--device-memory", 100, code=6)[1])
         self.assertIn("elimination needs", run("map", file, "--device-memory", 10000, "--memory-limit", 20000, code=6)[1])
+        self.write("slices.uai", "MARKOV\n8\n" + "3 " * 8 + "\n28\n" + "".join(f"2 {w} {v}\n" for v in range(8) for w in range(v)) + "".join("9 " + " ".join(str((5 * i + v * w) % 7 + 1) for i in range(9)) + "\n" for v in range(8) for w in range(v)))
+        marginals = ("marginals", "slices.uai", "--joint", "0,5", "--top", "all", "--count", 8)
+        whole, sliced = (json.loads(run(*marginals, "--json", *options)[0]) for options in ((), ("--device-memory", 60000)))
+        self.assertEqual(whole["slices"], 0)
+        self.assertGreater(sliced["slices"], 20)
+        self.assertAlmostEqual(sliced["log10_z"], whole["log10_z"])
+        for entry, of_whole in zip(sliced["top"] + sliced["joint"], whole["top"] + whole["joint"]):
+            for p, expected in zip(entry["p"], of_whole["p"]):
+                self.assertAlmostEqual(p, expected)
+        self.assertIn(", through 58.6 KiB in ", run(*marginals, "--device-memory", 60000)[0])
+        self.assertIn("one row of a table needs", run(*marginals, "--device-memory", 100, code=6)[1])
 
     def test_dpop(self):
         file = self.clique("agents.wcsp", 7)

@@ -158,6 +158,54 @@ TEST_CASE_TEMPLATE("junction tree: marginals and P(evidence)", Cell, HORNBILL_TE
   CHECK(impossible < 60);
 }
 
+TEST_CASE_TEMPLATE("junction tree: messages through the device in slices", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  using Semiring = tables::SumProduct<Value>;
+  typename Cell::Exec const exec;
+  double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
+  tables::TableNetwork<Value> network;  // all pairs of seven variables, and a tail
+  network.cardinality.assign(10, 3);
+  for (Index v = 1; v < 10; ++v)
+    for (Index w = v < 7 ? 0 : v - 1; w < v; ++w) {
+      auto& values = network.tables.emplace_back(tables::HostTable<Value>{{w, v}, {}}).values;
+      for (Index i = 0; i < 9; ++i) values.push_back(static_cast<Value>((i * 7 + 3 * v + w) % 11) * Value(1e-7));
+    }
+  for (Index num_sets : {1, 2}) {
+    CAPTURE(num_sets);
+    jtree::PlanOptions const options{.num_sets = num_sets, .joint = {{0, 3}}};
+    Tree<Semiring, typename Cell::Exec> whole(network, options);
+    Tree<Semiring, Kokkos::DefaultHostExecutionSpace> sliced(network, options);
+    auto const num_reductions = static_cast<double>(sliced.state.is_current.size());
+    std::size_t bytes = 0;  // a little less than the largest reduction needs
+    for (Index r = 0; r < std::ssize(sliced.state.is_current); ++r) bytes = std::max(bytes, tables::bytes_needed<Value>(tables::make_slices<Value>(sliced.plan.host.reductions, r, std::size_t{1} << 30).reductions) - 1);
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      std::vector<HostEvidence> sets(static_cast<std::size_t>(num_sets));
+      sets.back() = {Observation::hard(2, static_cast<std::int8_t>(seed)), Observation::hard(8, 1)};
+      auto const expected = whole.calibrated(sets);
+      jtree::observe(sliced.exec, sliced.plan, sliced.state, sets);
+      double const slices = jtree::calibrate_in_slices(exec, sliced.plan, sliced.state, bytes);
+      CHECK(slices > 0);
+      if (seed == 0) CHECK(slices > num_reductions);
+      CHECK(jtree::calibrate_in_slices(exec, sliced.plan, sliced.state, bytes) == 0);  // nothing is stale
+      auto const p = sliced.marginals();
+      REQUIRE(p.size() == expected.size());
+      for (std::size_t i = 0; i < p.size(); ++i) CHECK(std::abs(static_cast<double>(p[i] - expected[i])) <= tolerance);
+      for (Index set = 0; set < num_sets; ++set) {
+        CHECK(jtree::log_partition(sliced.exec, sliced.plan, sliced.state)[set] == doctest::Approx(jtree::log_partition(whole.exec, whole.plan, whole.state)[set]).epsilon(tolerance));
+        auto const joint = jtree::joint_marginal(sliced.exec, sliced.plan, sliced.state, 0)[set], of_whole = jtree::joint_marginal(whole.exec, whole.plan, whole.state, 0)[set];
+        REQUIRE(joint.size() == 9);
+        for (std::size_t i = 0; i < joint.size(); ++i) CHECK(std::abs(joint[i] - of_whole[i]) <= tolerance);
+      }
+    }
+    CHECK_THROWS_WITH_AS(
+        [&] {
+          jtree::observe(sliced.exec, sliced.plan, sliced.state, std::vector<HostEvidence>(static_cast<std::size_t>(num_sets)));
+          jtree::calibrate_in_slices(exec, sliced.plan, sliced.state, 100);
+        }(),
+        doctest::Contains("one row of a table needs"), CapacityError);
+  }
+}
+
 TEST_CASE_TEMPLATE("junction tree: what evidence changes, and no more, is propagated", Cell, HORNBILL_DOUBLE_CELLS) {
   using Semiring = tables::SumProduct<double>;
   tables::TableNetwork<double> chain;

@@ -25,28 +25,15 @@ struct Prepared {
   std::size_t slice_bytes = 0;  // that may be used of the device; 0: all tables are there at once
 };
 
-bool is_on_host(std::string const& backend) {
-  return backend::visit(backend, []<class Exec>(Exec const&) { return tables::detail::runs_on_host<Exec>; });
-}
-
-/// Where the tables of a plan are to be, if their values are of some type.   \throws CapacityError with the width to blame
-template <class Value>
-void place_tables(ExactArguments const& a, std::string const& to_blame, Prepared& prepared) {
-  prepared.table_bytes = tables::bytes_needed<Value>(prepared.plan.reductions);
-  std::size_t const free = backend::available_bytes(a.backend), usable = a.device_memory > 0 ? std::min(free, a.device_memory) : free;
-  if (prepared.table_bytes <= usable && (a.memory_limit == 0 || prepared.table_bytes <= a.memory_limit)) return;
-  require_host_bytes(a, prepared.table_bytes, "elimination", to_blame);
-  if (!is_on_host(a.backend) || a.device_memory > 0) prepared.slice_bytes = std::min(usable, free - free / 16);  // some is left to what the driver takes for itself
-}
-
 /// \throws CapacityError with the width to blame
 template <class Value>
 Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
   auto const to_blame = blame(order, network);
   Prepared prepared;
   prepared.plan = planned(a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
-  if (counts) place_tables<tables::Counted<tables::Cost>>(a, to_blame, prepared);
-  else place_tables<Value>(a, to_blame, prepared);
+  auto const& reductions = prepared.plan.reductions;
+  prepared.table_bytes = counts ? tables::bytes_needed<tables::Counted<tables::Cost>>(reductions) : tables::bytes_needed<Value>(reductions);
+  prepared.slice_bytes = slice_bytes(a, prepared.table_bytes, "elimination", to_blame);
   return prepared;
 }
 
@@ -196,7 +183,7 @@ void add_map(CLI::App& app, int& exit_code) {
   auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: mostly tighter bounds; takes longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
-  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in twice the memory");
+  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in two to four times the memory");
   command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
   command->callback([a, z, gap, match, by, count, &exit_code] {
     settle(*a);

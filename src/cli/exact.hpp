@@ -22,7 +22,7 @@ struct ExactArguments {
   std::vector<std::string> evidence;
   elim::OrderOptions options{.tries = 10};
   std::size_t memory_limit = 0;   // 0: what is free
-  std::size_t device_memory = 0;  // likewise; where elimination can go through in slices
+  std::size_t device_memory = 0;  // likewise; where tables can go through in slices
   bool json = false;
 };
 
@@ -60,8 +60,12 @@ auto planned(ExactArguments const& a, std::string const& to_blame, Make const& m
 /// \throws CapacityError where more is needed than is there   \param task  that needs it, e.g. "elimination"
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
 
-/// The same of the host's memory, for tables that are kept there.
-void require_host_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
+/// Whether tables can be on the device all at once.
+bool fit_on_device(ExactArguments const& a, std::size_t table_bytes);
+
+/// Where they cannot: how much of the device their slices may take, they being in the host's memory; else 0.   \units bytes
+/// \throws CapacityError where they do not fit there either
+std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::string const& task, std::string const& blame);
 
 /// Adds the option of what goes through a device in slices.
 void add_slice_options(CLI::App& command, ExactArguments& a);

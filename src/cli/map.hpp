@@ -37,7 +37,7 @@ nlohmann::json number(std::string const& decimal);
 /// Writes -o in the form of the UAI competitions.
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment);
 
-/// Says that there is nothing to write.
+/// Says that no assignment was found, and what that means for -o.
 std::string none_found(ExactArguments const& a);
 
 /// Bounds by mini-buckets, and the assignment that is one of them.   \return exit code

@@ -51,6 +51,8 @@ struct Result {
   elim::Order order;
   std::size_t num_cliques = 0, table_bytes = 0;
   Index sets_at_once = 1;
+  std::size_t slice_bytes = 0;  // of the device, where tables go through it in slices; else 0
+  double slices = 0;
   std::vector<std::vector<Index>> joint_scopes;
   std::vector<SetResult> sets;
   std::string device;
@@ -86,22 +88,28 @@ Problem make_problem(MarginalsArguments const& a, io::Model const& model) {
   return problem;
 }
 
-/// A plan for as many evidence sets at once as fit.   \param[out] bytes  that it takes   \throws CapacityError
+/// A plan, and where its tables are to be.
+struct Prepared {
+  jtree::HostPlan plan;
+  std::size_t table_bytes = 0, slice_bytes = 0;  // as of Result
+};
+
+/// For as many evidence sets at once as fit on the device; where not even one does, its tables are to go through it in slices.   \throws CapacityError
 template <class Value>
-jtree::HostPlan plan_within_memory(ExactArguments const& a, Problem const& problem, jtree::JoinTree const& tree, Index sets, std::size_t& bytes) {
+Prepared prepare(ExactArguments const& a, Problem const& problem, jtree::JoinTree const& tree, Index sets) {
   auto const to_blame = blame(tree.order, problem.network);
   for (;; sets = (sets + 1) / 2) {
+    Prepared prepared;
     try {
-      auto plan = jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint});
-      bytes = tables::bytes_needed<Value>(plan.reductions);
-      if (sets > 1 && bytes > usable_bytes(a)) continue;
-      require_bytes(a, bytes, "the junction tree", to_blame);
-      return plan;
-    } catch (CapacityError const& e) {
+      prepared.plan = planned(a, to_blame, [&] { return jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint}); });
+    } catch (CapacityError const&) {
       if (sets > 1) continue;
-      if (std::string(e.what()).starts_with(a.file)) throw;
-      throw CapacityError(fmt::format("{}: {}. {}", a.file, e.what(), to_blame));
+      throw;
     }
+    prepared.table_bytes = tables::bytes_needed<Value>(prepared.plan.reductions);
+    if (sets > 1 && !fit_on_device(a, prepared.table_bytes)) continue;
+    prepared.slice_bytes = slice_bytes(a, prepared.table_bytes, "the junction tree", to_blame);
+    return prepared;
   }
 }
 
@@ -121,8 +129,9 @@ std::vector<std::vector<double>> marginals_of_set(Problem const& problem, std::v
 }
 
 /// Propagates evidence sets, as many at once as the plan has; of the last run some may be there twice.
-template <class Value, class Exec>
-void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& graph, jtree::HostPlan host, std::vector<std::size_t> const& which, Result& result) {
+/// \param exec  where the tables are   \param calibrate  sends messages
+template <class Value, class Exec, class Calibrate>
+void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& graph, jtree::HostPlan host, std::vector<std::size_t> const& which, Result& result, Calibrate const& calibrate) {
   using Semiring = tables::SumProduct<Value>;
   auto begin = Clock::now();
   auto const plan = jtree::make_plan(exec, std::move(host));
@@ -136,7 +145,7 @@ void propagate(Exec const& exec, Problem const& problem, HostFactorGraph const& 
     for (std::size_t s = 0; s < at_once; ++s) sets.push_back(problem.sets[which[std::min(first + s, which.size() - 1)]]);
     begin = Clock::now();
     jtree::observe(exec, plan, state, sets);
-    jtree::calibrate(exec, plan, state);
+    calibrate(plan, state);
     jtree::marginals(exec, plan, state, p);
     auto const found = detail::to_vector(exec, p);
     result.seconds += seconds_since(begin);
@@ -180,15 +189,27 @@ Result solve(MarginalsArguments const& a, io::Model const& model, Problem const&
     which[s] = s;
     result.sets.push_back({a.each.empty() ? "" : a.each[s], {}, {}, 0});
   }
-  auto const run = [&](jtree::HostPlan plan) { backend::visit(a.backend, [&](auto const& exec) { propagate<Value>(exec, problem, model.graph, std::move(plan), which, result); }); };
-  auto plan = plan_within_memory<Value>(a, problem, tree, static_cast<Index>(which.size()), result.table_bytes);
-  result.sets_at_once = plan.num_sets;
-  run(std::move(plan));
+  auto const run = [&](Prepared prepared) {
+    result.slice_bytes = std::max(result.slice_bytes, prepared.slice_bytes);
+    try {
+      backend::visit(a.backend, [&](auto const& exec) {
+        auto const in_slices = [&](auto const& plan, auto& state) { result.slices += jtree::calibrate_in_slices(exec, plan, state, prepared.slice_bytes); };
+        auto const at_once = [&](auto const& plan, auto& state) { jtree::calibrate(exec, plan, state); };
+        if (prepared.slice_bytes > 0) propagate<Value>(Kokkos::DefaultHostExecutionSpace(), problem, model.graph, std::move(prepared.plan), which, result, in_slices);
+        else propagate<Value>(exec, problem, model.graph, std::move(prepared.plan), which, result, at_once);
+      });
+    } catch (CapacityError const& e) {
+      throw CapacityError(fmt::format("{} on backend {}: {}", a.file, a.backend, e.what()));
+    }
+  };
+  auto prepared = prepare<Value>(a, problem, tree, static_cast<Index>(which.size()));
+  result.table_bytes = prepared.table_bytes;
+  result.sets_at_once = prepared.plan.num_sets;
+  run(std::move(prepared));
   if (result.sets_at_once == 1) return result;
   // Together, a set that is far less probable than another seems impossible: alone it shows what it is.
   std::erase_if(which, [&](std::size_t s) { return std::isfinite(result.sets[s].log_z) && lost_variable(result.sets[s]) < 0; });
-  std::size_t bytes_alone = 0;
-  if (!which.empty()) run(plan_within_memory<Value>(a, problem, tree, 1, bytes_alone));
+  if (!which.empty()) run(prepare<Value>(a, problem, tree, 1));
   return result;
 }
 
@@ -270,14 +291,14 @@ void print_text(MarginalsArguments const& a, io::Model const& model, Problem con
     auto const d = difference_from(others, set);
     fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
   }
-  fmt::print("  order {}: width {}, {} cliques, {} of tables{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
-             r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
+  fmt::print("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
+             r.slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(r.slice_bytes)), r.slices) : "", r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
   fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, a.precision);
 }
 
 void print_json(MarginalsArguments const& a, io::Model const& model, Result const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
   auto json = order_json(a, r.order, r.table_bytes);
-  json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
+  json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
   for (auto const& set : r.sets) {
     nlohmann::json answer;
     if (!set.name.empty()) answer["evidence"] = set.name;
@@ -350,6 +371,7 @@ void add_marginals(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("marginals", "Marginals, exactly, by a junction tree");
   auto const a = std::make_shared<MarginalsArguments>();
   add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
+  add_slice_options(*command, *a);
   command->add_flag("--exact", a->exact, "No approximation; there is none here, so this says what is so (lbp approximates)");
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is propagated on top of --evidence, as many at once as memory allows")->allow_extra_args(false)->option_text("SET");
   command->add_option("--joint", a->joint, "Print the joint marginal of variables, e.g. smoke,lung; may be given several times")->allow_extra_args(false)->option_text("A,B,...");

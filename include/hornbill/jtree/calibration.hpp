@@ -14,6 +14,7 @@
 #include <hornbill/jtree/join_tree.hpp>
 #include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/reduction.hpp>
+#include <hornbill/tables/slices.hpp>
 
 namespace hornbill::jtree {
 
@@ -85,7 +86,14 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
 template <class Semiring, class ExecutionSpace>
 void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state);
 
-/// The same of what the marginals of some variables need.
+/// The same where tables are larger than a device's memory: plan and state are in the host's, and messages are computed on the device in
+/// slices. All else is then done on the host.
+/// \param most_bytes  on the device   \return slices that went through it   \throws CapacityError where even one row of a table needs more
+/// \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t most_bytes);
+
+/// As calibrate(), of what the marginals of some variables need.
 template <class Semiring, class ExecutionSpace>
 void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
 

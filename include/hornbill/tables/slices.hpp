@@ -29,6 +29,10 @@ HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t 
 /// \return slices that went through the device   \throws CapacityError as make_slices()
 template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes);
+/// The same of some.   \param wanted  numbers of reductions, ascending
+template <class Semiring, class ExecutionSpace>
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::vector<Index> const& wanted,
+                        std::size_t most_bytes);
 
 }  // namespace hornbill::tables
 

@@ -71,6 +71,13 @@ inline std::vector<Index> stale_makers(HostPlan const& plan, std::vector<bool> c
   return result;
 }
 
+inline std::vector<Index> stale_reductions(std::vector<bool> const& is_current) {
+  std::vector<Index> stale;
+  for (std::size_t r = 0; r < is_current.size(); ++r)
+    if (!is_current[r]) stale.push_back(static_cast<Index>(r));
+  return stale;
+}
+
 template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::vector<Index> const& stale) {
   if (stale.empty()) return;
@@ -143,10 +150,15 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
 template <class Semiring, class ExecutionSpace>
 void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
   Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate");
-  std::vector<Index> stale;
-  for (std::size_t r = 0; r < state.is_current.size(); ++r)
-    if (!state.is_current[r]) stale.push_back(static_cast<Index>(r));
-  detail::run(exec, plan, state, stale);
+  detail::run(exec, plan, state, detail::stale_reductions(state.is_current));
+}
+
+template <class Semiring, class ExecutionSpace>
+double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t most_bytes) {
+  Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate_in_slices");
+  double const slices = tables::reduce_in_slices<Semiring>(exec, plan.host.reductions, state.values, detail::stale_reductions(state.is_current), most_bytes);
+  state.is_current.assign(state.is_current.size(), true);
+  return slices;
 }
 
 template <class Semiring, class ExecutionSpace>

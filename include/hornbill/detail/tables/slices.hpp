@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -151,17 +152,25 @@ HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t 
 }
 
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes) {
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::vector<Index> const& wanted,
+                        std::size_t most_bytes) {
   std::vector<std::size_t> num_fixed;  // of all before any work, as it may fail
-  for (Index r = 0; r < std::ssize(host.reductions()); ++r) num_fixed.push_back(detail::num_fixed<typename Semiring::Value>(host, r, most_bytes));
+  for (Index r : wanted) num_fixed.push_back(detail::num_fixed<typename Semiring::Value>(host, r, most_bytes));
   double count = 0;
-  for (Index r = 0; r < std::ssize(host.reductions()); ++r) {
-    auto const slices = detail::slices_of(host, r, num_fixed[static_cast<std::size_t>(r)]);
-    if constexpr (Semiring::scales) values.largest(host.reductions()[r].output) = 0;
-    detail::Slicer<Semiring, ExecutionSpace>(exec, host, r, values, slices).run();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto const slices = detail::slices_of(host, wanted[i], num_fixed[i]);
+    if constexpr (Semiring::scales) values.largest(host.reductions()[wanted[i]].output) = 0;
+    detail::Slicer<Semiring, ExecutionSpace>(exec, host, wanted[i], values, slices).run();
     count += slices.count;
   }
   return count;
+}
+
+template <class Semiring, class ExecutionSpace>
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes) {
+  std::vector<Index> all(host.reductions().size());
+  std::iota(all.begin(), all.end(), 0);
+  return reduce_in_slices<Semiring>(exec, host, values, all, most_bytes);
 }
 
 }  // namespace hornbill::tables
