@@ -1,6 +1,7 @@
 #include <hornbill/tables/slices.hpp>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace hornbill::tables::detail {
 namespace {
@@ -12,16 +13,26 @@ std::vector<Index> without(std::vector<Index> scope, std::vector<Index> const& f
 
 }  // namespace
 
-HostSlices slices_of(HostReductions const& host, Index r, std::size_t num_fixed) {
-  auto const& reduction = host.reductions()[r];
-  auto const& scope = host.tables()[reduction.output].scope;
-  HostSlices slices{HostReductions(host.cardinality()), {scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(num_fixed)}, 1};
+HostSlices slices_of(HostReductions const& host, std::span<Index const> wanted, std::size_t num_fixed) {
+  auto const& scope = host.tables()[host.reductions()[wanted.front()].output].scope;
+  HostSlices slices{HostReductions(host.cardinality()), {}, {}, {scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(num_fixed)}, 1};
   slices.count = host.states_of(slices.fixed);
-  std::vector<Index> inputs;
-  for (Index t : reduction.inputs) inputs.push_back(slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed)));
-  auto const rest = without(scope, slices.fixed);
-  if (reduction.shifts >= 0) slices.reductions.add_shift(std::move(inputs), rest, reduction.shifts);
-  else slices.reductions.add_undivided(std::move(inputs), rest, reduction.eliminated);
+  std::unordered_map<Index, Index> slice_of;
+  for (Index r : wanted) slice_of.emplace(host.reductions()[r].output, -1);
+  for (Index r : wanted)
+    for (Index t : host.reductions()[r].inputs)
+      if (!slice_of.contains(t)) {
+        slice_of.emplace(t, slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed)));
+        slices.sources.push_back(t);
+      }
+  for (Index r : wanted) {
+    auto const& reduction = host.reductions()[r];
+    std::vector<Index> inputs;
+    for (Index t : reduction.inputs) inputs.push_back(slice_of.at(t));
+    auto const rest = without(host.tables()[reduction.output].scope, slices.fixed);
+    slice_of.at(reduction.output) = reduction.shifts >= 0 ? slices.reductions.add_shift(std::move(inputs), rest, reduction.shifts) : slices.reductions.add_undivided(std::move(inputs), rest, reduction.eliminated);
+    slices.targets.push_back(reduction.output);
+  }
   return slices;
 }
 

@@ -12,8 +12,8 @@
 
 namespace hornbill::tables::detail {
 
-/// Slices of one reduction, as many of its output's variables being fixed as said.
-HostSlices slices_of(HostReductions const& host, Index reduction, std::size_t num_fixed);
+/// Of reductions, ascending.   \param num_fixed  of the slowest variables of the output; 0 of several reductions
+HostSlices slices_of(HostReductions const& host, std::span<Index const> wanted, std::size_t num_fixed);
 
 /// Where a slice of a table lies in it.
 class SliceOfTable {
@@ -22,6 +22,7 @@ class SliceOfTable {
 
   bool depends_on_slice() const { return depends_; }
   Offset cells() const { return cells_; }
+  bool is_one_run() const { return run_ == cells_; }
   /// Of the first cell, in the table.   \param states  of what is fixed
   Offset begin(std::vector<Index> const& states) const;
   /// Calls visit(begin in the table, begin in the slice, length) for each run of neighbouring cells.
@@ -47,7 +48,7 @@ class SliceOfTable {
   std::vector<Index> free_states_;
 };
 
-/// A reduction on a device, slice by slice.
+/// Reductions on a device, slice by slice.
 template <class Semiring, class ExecutionSpace>
 class Slicer {
  public:
@@ -55,9 +56,9 @@ class Slicer {
   using MemorySpace = typename ExecutionSpace::memory_space;
   using HostCells = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  Slicer(ExecutionSpace const& exec, HostReductions const& host, Index reduction, TableValues<Value, Kokkos::HostSpace> const& values, HostSlices const& slices)
-      : exec_(exec), host_(host), slices_(slices), reduction_(host.reductions()[reduction]), on_host_(values), output_(host, host.reductions()[reduction].output, slices.fixed) {
-    for (Index t : reduction_.inputs) inputs_.emplace_back(host, t, slices.fixed);
+  Slicer(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, Kokkos::HostSpace> const& values, HostSlices const& slices) : exec_(exec), host_(host), slices_(slices), on_host_(values) {
+    for (Index t : slices.sources) sources_.emplace_back(host, t, slices.fixed);
+    for (Index t : slices.targets) targets_.emplace_back(host, t, slices.fixed);
     reductions_ = make_reductions(exec, slices.reductions);
     schedule_ = make_schedule(exec, slices.reductions, reductions_);
     on_device_ = make_values<Value>(exec, slices.reductions);
@@ -68,10 +69,10 @@ class Slicer {
     std::vector<Index> states(slices_.fixed.size());
     bool is_first = true;
     do {
-      for (std::size_t k = 0; k < inputs_.size(); ++k)
-        if (is_first || inputs_[k].depends_on_slice()) upload(k, states);
+      for (std::size_t k = 0; k < sources_.size(); ++k)
+        if (is_first || sources_[k].depends_on_slice()) upload(k, states);
       reduce<Semiring>(exec_, reductions_, schedule_, on_device_);
-      download(states);
+      for (std::size_t k = 0; k < targets_.size(); ++k) download(k, states);
       is_first = false;
     } while (next(states));
   }
@@ -80,8 +81,9 @@ class Slicer {
   /// Of whole tables, so that all slices are scaled alike.
   void set_largest() {
     std::vector<Value> largest;
-    for (Index t : reduction_.inputs) largest.push_back(on_host_.largest(t));
-    copy_to(on_device_.largest, 0, largest.data(), std::ssize(largest));
+    for (Index t : slices_.sources) largest.push_back(on_host_.largest(t));
+    for (Index t : slices_.targets) on_host_.largest(t) = 0;
+    Kokkos::deep_copy(exec_, Kokkos::subview(on_device_.largest, std::pair(Offset{0}, Offset{std::ssize(largest)})), HostCells(largest.data(), largest.size()));
     exec_.fence("hornbill: copy from a temporary host array");
   }
   bool next(std::vector<Index>& states) const {
@@ -91,35 +93,40 @@ class Slicer {
     }
     return false;
   }
-  void copy_to(Kokkos::View<Value*, MemorySpace> const& target, Offset begin, Value* from, Offset count) const {
-    Kokkos::deep_copy(exec_, Kokkos::subview(target, std::pair(begin, begin + count)), HostCells(from, static_cast<std::size_t>(count)));
+  /// Where a slice is on the host: in its table, or in a buffer.
+  Value* cells_of_slice(SliceOfTable const& slice, std::vector<Index> const& states) {
+    if (slice.is_one_run()) return on_host_.cells.data() + slice.begin(states);
+    staging_.resize(static_cast<std::size_t>(slice.cells()));
+    return staging_.data();
+  }
+  auto on_device(std::size_t table) const {
+    auto const& place = slices_.reductions.tables()[table];
+    return Kokkos::subview(on_device_.cells, std::pair(place.offset, place.offset + place.cells));
   }
   void upload(std::size_t k, std::vector<Index> const& states) {
-    auto const& slice = inputs_[k];
-    staging_.resize(static_cast<std::size_t>(slice.cells()));
-    slice.for_each_run(states, [&](Offset from, Offset at, Offset count) { std::copy_n(on_host_.cells.data() + from, count, staging_.data() + at); });
-    copy_to(on_device_.cells, slices_.reductions.tables()[k].offset, staging_.data(), slice.cells());
-    exec_.fence("hornbill: copy from a buffer that is filled again");
+    auto const& slice = sources_[k];
+    Value* const cells = cells_of_slice(slice, states);
+    if (!slice.is_one_run()) slice.for_each_run(states, [&](Offset from, Offset at, Offset count) { std::copy_n(on_host_.cells.data() + from, count, cells + at); });
+    Kokkos::deep_copy(exec_, on_device(k), HostCells(cells, static_cast<std::size_t>(slice.cells())));
+    if (!slice.is_one_run()) exec_.fence("hornbill: copy from a buffer that is filled again");
   }
-  void download(std::vector<Index> const& states) {
-    auto const& output = slices_.reductions.tables().back();
-    staging_.resize(static_cast<std::size_t>(output.cells));
-    Kokkos::deep_copy(exec_, HostCells(staging_.data(), staging_.size()), Kokkos::subview(on_device_.cells, std::pair(output.offset, output.offset + output.cells)));
+  void download(std::size_t k, std::vector<Index> const& states) {
+    auto const& slice = targets_[k];
+    Value* const cells = cells_of_slice(slice, states);
+    Kokkos::deep_copy(exec_, HostCells(cells, static_cast<std::size_t>(slice.cells())), on_device(sources_.size() + k));
     exec_.fence("hornbill: result read by the host");
-    output_.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(staging_.data() + at, count, on_host_.cells.data() + to); });
+    if (!slice.is_one_run()) slice.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(cells + at, count, on_host_.cells.data() + to); });
     if constexpr (Semiring::scales) {
-      auto& largest = on_host_.largest(reduction_.output);
-      largest = std::max(largest, *std::max_element(staging_.begin(), staging_.end()));
+      auto& largest = on_host_.largest(slices_.targets[k]);
+      largest = std::max(largest, *std::max_element(cells, cells + slice.cells()));
     }
   }
 
   ExecutionSpace exec_;
   HostReductions const& host_;
   HostSlices const& slices_;
-  HostReduction const& reduction_;
   TableValues<Value, Kokkos::HostSpace> on_host_;
-  std::vector<SliceOfTable> inputs_;
-  SliceOfTable output_;
+  std::vector<SliceOfTable> sources_, targets_;
   Reductions<MemorySpace> reductions_;
   Schedule<MemorySpace> schedule_;
   TableValues<Value, MemorySpace> on_device_;
@@ -132,35 +139,47 @@ namespace hornbill::tables {
 
 namespace detail {
 
-/// How many of the output's slowest variables are to be fixed, for a slice to fit.   \throws CapacityError
+/// Of one reduction.   \throws CapacityError
 template <class Value>
-std::size_t num_fixed(HostReductions const& host, Index reduction, std::size_t most_bytes) {
+HostSlices fitting_slices(HostReductions const& host, Index reduction, std::size_t most_bytes) {
   auto const num_variables = host.tables()[host.reductions()[reduction].output].scope.size();
   std::size_t needed = 0;
   for (std::size_t fixed = 0; fixed <= num_variables; ++fixed) {
-    needed = bytes_needed<Value>(slices_of(host, reduction, fixed).reductions);
-    if (needed <= most_bytes) return fixed;
+    auto slices = slices_of(host, std::span(&reduction, 1), fixed);
+    needed = bytes_needed<Value>(slices.reductions);
+    if (needed <= most_bytes) return slices;
   }
   throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " + std::to_string(most_bytes) + " may be used");
+}
+
+/// Halves what does not fit together, until it does or is one reduction.
+template <class Value>
+void append_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t most_bytes, std::vector<HostSlices>& result) {
+  if (wanted.size() == 1) {
+    result.push_back(fitting_slices<Value>(host, wanted.front(), most_bytes));
+  } else if (auto slices = slices_of(host, wanted, 0); bytes_needed<Value>(slices.reductions) <= most_bytes) {
+    result.push_back(std::move(slices));
+  } else {
+    append_slices<Value>(host, wanted.first(wanted.size() / 2), most_bytes, result);
+    append_slices<Value>(host, wanted.subspan(wanted.size() / 2), most_bytes, result);
+  }
 }
 
 }  // namespace detail
 
 template <class Value>
-HostSlices make_slices(HostReductions const& host, Index reduction, std::size_t most_bytes) {
-  return detail::slices_of(host, reduction, detail::num_fixed<Value>(host, reduction, most_bytes));
+std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t most_bytes) {
+  std::vector<HostSlices> result;
+  if (!wanted.empty()) detail::append_slices<Value>(host, wanted, most_bytes, result);
+  return result;
 }
 
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::vector<Index> const& wanted,
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
                         std::size_t most_bytes) {
-  std::vector<std::size_t> num_fixed;  // of all before any work, as it may fail
-  for (Index r : wanted) num_fixed.push_back(detail::num_fixed<typename Semiring::Value>(host, r, most_bytes));
   double count = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    auto const slices = detail::slices_of(host, wanted[i], num_fixed[i]);
-    if constexpr (Semiring::scales) values.largest(host.reductions()[wanted[i]].output) = 0;
-    detail::Slicer<Semiring, ExecutionSpace>(exec, host, wanted[i], values, slices).run();
+  for (auto const& slices : make_slices<typename Semiring::Value>(host, wanted, most_bytes)) {  // all made before any work, as that may fail
+    detail::Slicer<Semiring, ExecutionSpace>(exec, host, values, slices).run();
     count += slices.count;
   }
   return count;
