@@ -104,26 +104,32 @@ bool is_strided(HostReductions const& host, HostReduction const& reduction, Digi
   return over.num_high == 1 && std::all_of(reduction.inputs.begin(), reduction.inputs.end(), [&](Index t) { return dimensions_of(host, t, over.low).size() <= 1; });
 }
 
-/// Inputs, those that lack the last variable of the high digit last: for a run of its states, and of those before it that they lack too, their
+/// A reduction's inputs in the order in which they are multiplied.
+struct Factors {
+  std::vector<Index> inputs;
+  Index num_apart = 0, run = 1;  ///< as ReductionTask's
+};
+
+/// Those last that lack the last variable of the high digit: for a run of its states, and of those before it that they lack too, their
 /// product is the same.
-std::vector<Index> apart_first(HostReductions const& host, HostReduction const& reduction, std::vector<Index> const& high, ReductionTask& task) {
-  auto inputs = reduction.inputs;
+Factors apart_first(HostReductions const& host, HostReduction const& reduction, std::vector<Index> const& high, ReductionTask const& task) {
+  Factors result{reduction.inputs};
   bool const can_keep = task.is_strided != 0 && task.over_low > 1 && task.over_low <= most_states_in_common;
-  if (high.empty() || task.shifts >= 0 || task.log_lanes > 0 || !can_keep) return inputs;
+  if (high.empty() || task.shifts >= 0 || task.log_lanes > 0 || !can_keep) return result;
   auto const lacks = [&](Index v) { return [&host, v](Index t) { return host.stride(t, v) == 0; }; };
-  auto const common = std::stable_partition(inputs.begin(), inputs.end(), std::not_fn(lacks(high.back())));
-  auto const num_apart = common - inputs.begin();
-  if (common == inputs.end() || num_apart < 1 || num_apart > most_apart) return reduction.inputs;
-  task.num_apart = static_cast<Index>(num_apart);
-  for (std::size_t i = high.size(); i-- > 0 && std::all_of(common, inputs.end(), lacks(high[i]));) task.run *= host.cardinality()[high[i]];
-  return inputs;
+  auto const common = std::stable_partition(result.inputs.begin(), result.inputs.end(), std::not_fn(lacks(high.back())));
+  auto const num_apart = common - result.inputs.begin();
+  if (common == result.inputs.end() || num_apart < 1 || num_apart > most_apart) return {reduction.inputs};
+  result.num_apart = static_cast<Index>(num_apart);
+  for (std::size_t i = high.size(); i-- > 0 && std::all_of(common, result.inputs.end(), lacks(high[i]));) result.run *= host.cardinality()[high[i]];
+  return result;
 }
 
 /// As many states of the high digit as read something again, and leave enough teams; where there are runs, whole ones or equal parts of one.
-Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, std::vector<Index> const& high, Offset blocks) {
+Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, Index run, std::vector<Index> const& high, Offset blocks) {
   Offset states = 1;
   for (std::size_t i = high.size(); i-- > 0 && states < most_highs && inputs_without(host, reduction, high[i]) > 0;) states *= host.cardinality()[high[i]];
-  Offset const parts = (task.run + most_highs - 1) / most_highs, most = parts > 1 ? (task.run + parts - 1) / parts : most_highs / task.run * task.run;
+  Offset const parts = (run + most_highs - 1) / most_highs, most = parts > 1 ? (run + parts - 1) / parts : most_highs / run * run;
   return static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / blocks, 1, std::min(states, most)));
 }
 
@@ -142,10 +148,13 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
   task.is_strided = is_strided(host, reduction, over);
   auto const high = reread_last(host, reduction, rows.high);
   task.output_high = steps.begin_of(dimensions_of(host, reduction.output, high));
-  auto const inputs = apart_first(host, reduction, high, task);
-  if (task.log_lanes == 0) task.highs_of_block = highs_of_block(host, reduction, task, high, team_size > 1 ? enough_blocks : enough_host_blocks);
-  if (task.highs_of_block == 1) task.run = 1;
-  for (Index t : inputs) {
+  auto const factors = apart_first(host, reduction, high, task);
+  if (task.log_lanes == 0) task.highs_of_block = highs_of_block(host, reduction, task, factors.run, high, team_size > 1 ? enough_blocks : enough_host_blocks);
+  if (task.highs_of_block > 1) {
+    task.run = factors.run;
+    task.num_apart = factors.num_apart;
+  }
+  for (Index t : factors.inputs) {
     auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
     layout.inputs.push_back({.begin = host.tables()[t].offset, .table = t, .stride = over_low.empty() ? 0 : over_low.front().second,
                              .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1), .row_low = steps.begin_of(row_low), .row_high = steps.begin_of(dimensions_of(host, t, high)),

@@ -49,7 +49,6 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
 }  // namespace
 
 std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network) {
-  constexpr NarrowCost infinite = std::numeric_limits<NarrowCost>::max() / 4;
   TableNetwork<NarrowCost> result{network.cardinality, {}, network.variable_names, network.state_names};
   Cost most = 0;  // of any sum
   for (auto const& table : network.tables) {
@@ -58,12 +57,12 @@ std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& netwo
     values.reserve(table.values.size());
     for (Cost cost : table.values) {
       bool const is_infinite = cost >= infinite_cost;
-      if (!is_infinite && (cost > infinite || cost < -infinite)) return std::nullopt;
+      if (!is_infinite && (cost > infinite_narrow_cost || cost < -infinite_narrow_cost)) return std::nullopt;
       if (!is_infinite) largest = std::max(largest, std::abs(cost));
-      values.push_back(is_infinite ? infinite : static_cast<NarrowCost>(cost));
+      values.push_back(is_infinite ? infinite_narrow_cost : static_cast<NarrowCost>(cost));
     }
     most += largest;
-    if (most >= infinite / 2) return std::nullopt;
+    if (most >= infinite_narrow_cost / 2) return std::nullopt;
   }
   return result;
 }

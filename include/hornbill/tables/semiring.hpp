@@ -18,7 +18,7 @@ struct MinSum {
   static constexpr bool scales = false;  ///< tables are kept near 1 by powers of two
 
   KOKKOS_FUNCTION static T infinite() {
-    if constexpr (std::is_integral_v<T>) return Kokkos::Experimental::finite_max_v<T> / 4;
+    if constexpr (std::is_integral_v<T>) return infinite_cost_of<T>;
     else return Kokkos::Experimental::infinity_v<T>;
   }
   KOKKOS_FUNCTION static T zero() { return infinite(); }  ///< of add()

@@ -17,10 +17,14 @@ namespace hornbill::tables {
 
 /// A cost. Sums of costs stay below infinite_cost, which is that of what is forbidden.
 using Cost = std::int64_t;
-inline constexpr Cost infinite_cost = std::numeric_limits<Cost>::max() / 4;
-
-/// A cost in half the memory: of networks in which sums stay that small. Infinite is a quarter of the largest, as it is of Cost.
+/// A cost in half the memory: of networks in which sums stay below infinite_narrow_cost.
 using NarrowCost = std::int32_t;
+
+/// Of any type of costs: so that four of them may be added.
+template <class T>
+inline constexpr T infinite_cost_of = std::numeric_limits<T>::max() / 4;
+inline constexpr Cost infinite_cost = infinite_cost_of<Cost>;
+inline constexpr NarrowCost infinite_narrow_cost = infinite_cost_of<NarrowCost>;
 
 /// A function of some variables, as a dense table.
 template <class Value>
@@ -67,7 +71,7 @@ TableNetwork<Value> converted(TableNetwork<double> const& network) {
 std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network);
 /// A sum of narrow costs; of what is infinite, infinite_cost.
 constexpr Cost widened(Cost cost) { return cost; }
-constexpr Cost widened(NarrowCost cost) { return cost == std::numeric_limits<NarrowCost>::max() / 4 ? infinite_cost : cost; }
+constexpr Cost widened(NarrowCost cost) { return cost == infinite_narrow_cost ? infinite_cost : cost; }
 
 /// Costs to be minimised: whole numbers, whatever units a file has them in. What its objective is follows from them.
 struct CostNetwork : TableNetwork<Cost> {

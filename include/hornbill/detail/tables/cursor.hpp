@@ -12,7 +12,7 @@ struct Share {
 
 /// Rows of one lane: on a GPU always as many as there can be, those behind the last being the last again; so what is known of them stays in registers.
 template <class ExecutionSpace, int Rows>
-struct Lane {
+struct RowsOfLane {
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
 
@@ -49,15 +49,15 @@ struct Cursor {
   Value scale[Count];
 
   KOKKOS_FORCEINLINE_FUNCTION Cursor(Reader const& from, ReductionTask const& task, Share const& share) {
-    using Rank = Lane<ExecutionSpace, Rows>;
-    int const rows = Rank::rows_of(share);
+    using OfLane = RowsOfLane<ExecutionSpace, Rows>;
+    int const rows = OfLane::rows_of(share);
     for (int k = 0; k < Count; ++k) {
       auto const& input = from.inputs(task.first_input + k);
       begin[k] = from.values.cells.data() + input.begin;
       high[k].steps = from.steps.data() + input.row_high;
       scale[k] = from.scale_of(input);
       over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
-      for (int r = 0; r < rows; ++r) at[k][r] = from.row_step(input, Rank::row(share, r));
+      for (int r = 0; r < rows; ++r) at[k][r] = from.row_step(input, OfLane::row(share, r));
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION void begin_at(Index state) {

@@ -133,7 +133,7 @@ struct Reduce {
   KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Value largest{};
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
-      auto const share = Lane<ExecutionSpace, Rows>::share_of(first, block.end);
+      auto const share = RowsOfLane<ExecutionSpace, Rows>::share_of(first, block.end);
       Value* const out = from.values.cells.data() + task.output + first;
       StepsAhead out_high{from.steps.data() + task.output_high};
       out_high.begin_at(block.high);
@@ -162,11 +162,11 @@ struct Reduce {
   template <int States, int Apart>
   KOKKOS_FUNCTION Value rows_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
     constexpr int most_rows = rows_at_once(States, Apart);
-    using Rank = Lane<ExecutionSpace, most_rows>;
+    using OfLane = RowsOfLane<ExecutionSpace, most_rows>;
     Value largest{};
     for (Index first = block.begin + team.team_rank(); first < block.end; first += most_rows * team_size) {
-      auto const share = Rank::share_of(first, block.end);
-      int const rows = Rank::rows_of(share);
+      auto const share = OfLane::share_of(first, block.end);
+      int const rows = OfLane::rows_of(share);
       Cursor<Semiring, ExecutionSpace, Apart, most_rows> cursor(from, task, share);
       Value* const out = from.values.cells.data() + task.output + first;
       StepsAhead out_high{from.steps.data() + task.output_high};
@@ -196,8 +196,8 @@ struct Reduce {
   /// The product of all inputs but the first, for each state of what is eliminated.
   template <int States, int Apart, int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void multiply_common(ReductionTask const& task, Index high, Share const& share, Value (&common)[States][Rows]) const {
-    using Rank = Lane<ExecutionSpace, Rows>;
-    int const rows = Rank::rows_of(share);
+    using OfLane = RowsOfLane<ExecutionSpace, Rows>;
+    int const rows = OfLane::rows_of(share);
     for (int state = 0; state < States; ++state)
       for (int r = 0; r < rows; ++r) common[state][r] = Semiring::one();
     for (Index k = Apart; k < task.num_inputs; ++k) {
@@ -205,7 +205,7 @@ struct Reduce {
       Value const scale = from.scale_of(input);
       Value const* const cells = from.begin_of(input, high, 0);
       for (int r = 0; r < rows; ++r) {
-        Value const* cell = cells + from.row_step(input, Rank::row(share, r));
+        Value const* cell = cells + from.row_step(input, OfLane::row(share, r));
         for (int state = 0; state < States; ++state, cell += input.stride) common[state][r] = Semiring::multiply(common[state][r], from.scaled(load(cell), scale));
       }
     }
@@ -225,7 +225,7 @@ struct Reduce {
   /// \param cells  of each input, where the state of the rows' high digit is
   template <int Count, int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], Value (&result)[Rows]) const {
-    int const rows = Lane<ExecutionSpace, Rows>::rows_of(share);
+    int const rows = RowsOfLane<ExecutionSpace, Rows>::rows_of(share);
     for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
     if (task.is_strided) combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
     else combine_stepped<Count, Rows>(task, share, cursor, cells, rows, result);
@@ -260,8 +260,8 @@ struct Reduce {
 
   template <int Rows>
   KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Value (&result)[Rows]) const {
-    using Rank = Lane<ExecutionSpace, Rows>;
-    int const rows = Rank::rows_of(share);
+    using OfLane = RowsOfLane<ExecutionSpace, Rows>;
+    int const rows = OfLane::rows_of(share);
     for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
     for (Index eh = 0; eh < task.over_high; ++eh)
       for (Index el = share.lane; el < task.over_low; el += share.lanes) {
@@ -271,7 +271,7 @@ struct Reduce {
           auto const& input = from.inputs(task.first_input + k);
           Value const scale = from.scale_of(input);
           Value const* const cells = from.begin_of(input, high, eh) + from.over_step(task, input, el);
-          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, Rank::row(share, r))], scale));
+          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, OfLane::row(share, r))], scale));
         }
         for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
       }
