@@ -101,7 +101,7 @@ int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::
   auto const least = tables::widened(solved.result.value);
   if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
-    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment comes to the bound, {}, or {}", a.file, bound, network.is_maximised ? "less" : "more"));
+    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment comes to the bound, {}, or worse", a.file, bound));
     return contradiction;
   }
   auto const objective = network.objective(least);

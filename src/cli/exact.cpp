@@ -26,11 +26,12 @@ void require_at_most(std::size_t usable, std::size_t needed, std::string const& 
 }  // namespace
 
 void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output) {
+  auto const tries_orders = [&a](std::string const&) { a.tries_orders = true; };
   command.add_option("FILE", a.file, files)->required();
   command.add_option("--evidence", a.evidence, "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given several times")->allow_extra_args(false)->option_text("SET");
   command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), depth_first (whose tree has only edges of the graph), or a file that lists them")->capture_default_str();
-  command.add_option("--tries", a.options.tries, "Orders to make, of which the one with the fewest cells is taken")->check(at_least(1))->capture_default_str();
-  command.add_option("--seed", a.options.seed, "Of what decides between equals in an order")->check(at_least(0))->capture_default_str();
+  command.add_option("--tries", a.options.tries, "Orders to make, of which the one with the fewest cells is taken")->check(at_least(1))->each(tries_orders)->capture_default_str();
+  command.add_option("--seed", a.options.seed, "Of what decides between equals in an order")->check(at_least(0))->each(tries_orders)->capture_default_str();
   command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
   command.add_option("--memory-limit", a.memory_limit, "Bytes that may be used (default: all that is free)")->check(at_least(1));
   command.add_option("-o,--output", a.output, output)->check(not_empty());
@@ -59,6 +60,7 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
       }
     }
   if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
+  if (a.tries_orders) throw UsageError(fmt::format("--tries and --seed are for heuristics; {} is one order", a.order));
   auto variables = elim::read_order(a.order, variable_names, static_cast<Index>(cardinality.size()));
   try {
     return elim::measure_order(cardinality, scopes, std::move(variables), most_cells);
