@@ -63,8 +63,9 @@ struct Cursor {
   KOKKOS_FORCEINLINE_FUNCTION void begin_at(Index state) {
     for (int k = 0; k < Count; ++k) high[k].begin_at(state);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void announce(Index following, Value const* (&cells)[Count]) {
-    for (int k = 0; k < Count; ++k) cells[k] = begin[k] + high[k].announce(following);
+  /// \param places  of the state that was announced before, by input
+  KOKKOS_FORCEINLINE_FUNCTION void announce(Index following, Index (&places)[Count]) {
+    for (int k = 0; k < Count; ++k) places[k] = high[k].announce(following);
   }
   KOKKOS_FORCEINLINE_FUNCTION Value value(Value const* const (&cells)[Count], int k, int r) const { return Reader::scaled(load(cells[k] + at[k][r]), scale[k]); }
 
@@ -76,11 +77,11 @@ struct Cursor {
       result[r] = Semiring::add(result[r], product);
     }
   }
-  /// The same with one more factor of each row.
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], Value const* KOKKOS_RESTRICT factor, int rows, Value* KOKKOS_RESTRICT result) const {
+  /// The same with one more factor of each row. Of places, as a place takes one register and an address two.
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Index const (&places)[Count], Value const* KOKKOS_RESTRICT factor, int rows, Value* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
       Value product = factor[r];
-      for (int k = 0; k < Count; ++k) product = Semiring::multiply_few(product, value(cells, k, r));
+      for (int k = 0; k < Count; ++k) product = Semiring::multiply_few(product, Reader::scaled(load(begin[k] + (places[k] + at[k][r])), scale[k]));
       result[r] = Semiring::add(result[r], product);
     }
   }

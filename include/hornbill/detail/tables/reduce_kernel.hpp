@@ -123,9 +123,9 @@ struct Reduce {
     } else {
       Cursor<Semiring, ExecutionSpace, Count, 1> cursor(from, task, share);
       cursor.begin_at(high);
-      Value const* cells[Count];
-      cursor.announce(high, cells);
-      combine<Count, 1>(task, share, cursor, cells, result);
+      Index places[Count];
+      cursor.announce(high, places);
+      combine<Count, 1>(task, share, cursor, places, result);
     }
   }
 
@@ -148,9 +148,9 @@ struct Reduce {
         cursor.begin_at(block.high);
         for (Index high = block.high; high < block.last_high; ++high) {
           Index const following = Kokkos::min(high + 1, block.last_high - 1);
-          Value const* cells[Count];
-          cursor.announce(following, cells);
-          combine<Count, Rows>(task, share, cursor, cells, result);
+          Index places[Count];
+          cursor.announce(following, places);
+          combine<Count, Rows>(task, share, cursor, places, result);
           store<Rows>(share, result, out + out_high.announce(following), largest);
         }
       }
@@ -178,13 +178,14 @@ struct Reduce {
         out_high.begin_at(begin);
         for (Index high = begin; high < end; ++high) {
           Index const following = Kokkos::min(high + 1, end - 1);
-          Value const* cells[Apart];
-          cursor.announce(following, cells);
+          Index places[Apart];
+          cursor.announce(following, places);
           Value* const to = out + out_high.announce(following);
           for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
           for (int state = 0; state < States; ++state) {
-            cursor.add_product(cells, common[state], rows, result);
-            for (int k = 0; k < Apart; ++k) cells[k] += cursor.over[k];
+            cursor.add_product(places, common[state], rows, result);
+            if (state + 1 < States)  // behind the last there may be no number for a place
+              for (int k = 0; k < Apart; ++k) places[k] += cursor.over[k];
           }
           store<most_rows>(share, result, to, largest);
         }
@@ -222,11 +223,13 @@ struct Reduce {
 
   KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
 
-  /// \param cells  of each input, where the state of the rows' high digit is
+  /// \param places  in each input, of the state of the rows' high digit
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], Value (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Index const (&places)[Count], Value (&result)[Rows]) const {
     int const rows = RowsOfLane<ExecutionSpace, Rows>::rows_of(share);
     for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    Value const* cells[Count];
+    for (int k = 0; k < Count; ++k) cells[k] = cursor.begin[k] + places[k];
     if (task.is_strided) combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
     else combine_stepped<Count, Rows>(task, share, cursor, cells, rows, result);
   }
