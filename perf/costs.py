@@ -56,32 +56,30 @@ def measure(arguments, file):
     return line
 
 
+def between(row, low, high):
+    return f"{row[low]} to {row[high]}" if low in row else "none"
+
+
+def peer(row):
+    """What toulbar2 found, and how much longer it took than elimination."""
+    its = f"{row['toulbar2_optimum']}" if "toulbar2_optimum" in row else between(row, "toulbar2_lower_bound", "toulbar2_upper_bound")
+    if "optimum" not in row or not ("toulbar2_optimum" in row or "toulbar2_lower_bound" in row):
+        return [its, ""]
+    ended = "toulbar2_seconds" in row
+    return [its, f"{'' if ended else 'over '}{(row['toulbar2_seconds'] if ended else row['time_limit']) / row['exact_seconds']:.2g}"]
+
+
 def table(files):
     cells = []
     for row in read_lines(files):
         exact = [f"{row['optimum']}", seconds(row["exact_seconds"])] if "optimum" in row else ["does not fit", ""]
-        bounds = [f"{row['lower_bound']} to {row['upper_bound']}", row["z"], seconds(row["bounds_seconds"])] if "z" in row else ["", "", ""]
-        if "toulbar2_optimum" in row:
-            other = [row["toulbar2_optimum"], seconds(row["toulbar2_seconds"]), f"{row['toulbar2_seconds'] / row['exact_seconds']:.2g}" if "exact_seconds" in row else ""]
-        elif "toulbar2_lower_bound" in row:
-            other = [f"{row['toulbar2_lower_bound']} to {row['toulbar2_upper_bound']}", f"over {row['time_limit']:g} s", f"over {row['time_limit'] / row['exact_seconds']:.2g}" if "exact_seconds" in row else ""]
-        else:
-            other = ["", "", ""]
-        cells.append([row["model"], row.get("width", ""), *exact, *bounds, *other])
-    print_table(["instance", "width", "exactly", "time", "bounds", "z", "time", "toulbar2", "time", "its time / ours"], cells)
+        bounds = [between(row, "lower_bound", "upper_bound"), row["z"], seconds(row["bounds_seconds"])] if "z" in row else ["", "", ""]
+        cells.append([row["model"], row.get("width", ""), *exact, *bounds, *peer(row)])
+    print_table(["instance", "width", "exactly", "time", "bounds", "z", "time", "toulbar2", "its time / ours"], cells)
 
 
 def ratios(files):
-    cells = []
-    for row in read_lines(files):
-        between = lambda low, high: f"{row[low]} to {row[high]}" if low in row else "none"
-        ours = f"{row['optimum']}" if "optimum" in row else between("lower_bound", "upper_bound")
-        its = f"{row['toulbar2_optimum']}" if "toulbar2_optimum" in row else between("toulbar2_lower_bound", "toulbar2_upper_bound")
-        ratio = ""
-        if "optimum" in row and ("toulbar2_optimum" in row or "toulbar2_lower_bound" in row):
-            ended = "toulbar2_seconds" in row
-            ratio = f"{'' if ended else 'over '}{(row['toulbar2_seconds'] if ended else row['time_limit']) / row['exact_seconds']:.2g}"
-        cells.append([row["model"], row.get("width", ""), ours, its, ratio])
+    cells = [[row["model"], row.get("width", ""), f"{row['optimum']}" if "optimum" in row else between(row, "lower_bound", "upper_bound"), *peer(row)] for row in read_lines(files)]
     print_table(["instance", "width", "Hornbill", "toulbar2", "its time / ours"], cells)
 
 
