@@ -567,6 +567,11 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 1000, "--json")[0])["stop"], "gap")
         run("map", "clique.wcsp", "--match-moments", code=2)
         run("map", "clique.wcsp", "--mini-buckets", 0, code=2)
+        # More than 32 bits hold: x costs 3e8 or 4e8, y as much, and both at once a thousand million more.
+        self.write("dear.wcsp", "dear 2 2 3 9000000000\n2 2\n1 0 0 2\n0 300000000\n1 400000000\n1 1 0 2\n0 300000000\n1 400000000\n2 0 1 0 1\n0 0 1000000000\n")
+        dear = json.loads(run("map", "dear.wcsp", "--count", "--json")[0])
+        self.assertEqual((dear["minimum"], dear["count"]), (700000000, 2))
+        self.assertEqual(json.loads(run("map", "dear.wcsp", "--mini-buckets", 2, "--json")[0])["lower_bound"], 700000000)
         self.assertIn("costs may add up to", run("map", self.write("much.wcsp", "much 1 2 2 9223372036854775807\n2\n1 0 0 1\n0 500000000000000000\n1 0 0 1\n0 500000000000000000\n"), code=3)[1])
         # Rain, and what it makes wet: the last row adds to 0.8.
         self.write("rain.bif", "network n { }\nvariable rain { type discrete [ 2 ] { no, yes }; }\nvariable grass { type discrete [ 3 ] { dry, damp, wet }; }\n"
@@ -605,7 +610,7 @@ R1: NOT path(b), path(nowhere)
         marginals = ("marginals", "slices.uai", "--joint", "0,5", "--top", "all", "--count", 8)
         whole, sliced = (json.loads(run(*marginals, "--json", *options)[0]) for options in ((), ("--device-memory", 60000)))
         self.assertEqual(whole["slices"], 0)
-        self.assertGreater(sliced["slices"], 20)
+        self.assertGreater(sliced["slices"], 1)
         self.assertAlmostEqual(sliced["log10_z"], whole["log10_z"])
         for entry, of_whole in zip(sliced["top"] + sliced["joint"], whole["top"] + whole["joint"]):
             for p, expected in zip(entry["p"], of_whole["p"]):

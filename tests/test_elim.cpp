@@ -77,6 +77,14 @@ TEST_CASE("costs: narrow where any sum of them is") {
   CHECK_FALSE(tables::narrowed(network(-half, 1)));
   CHECK_FALSE(tables::narrowed(network(0, tables::infinite_cost - 1)));
   CHECK(tables::narrowed(tables::TableNetwork<Cost>{}));
+  // What is forbidden stays so beside what is negative; and shifts might add up.
+  tables::TableNetwork<Cost> const below{{2, 2}, {{{0}, {tables::infinite_cost, 3}}, {{0, 1}, {-9, -8, tables::infinite_cost, -7}}, {{1}, {-5, -6}}}, {"x", "y"}, {}};
+  auto const solved = solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(below));
+  CHECK(solved.value == 3 - 7 - 6);
+  CHECK(solved.assignment == std::vector<Index>{1, 1});
+  auto never = below;
+  never.tables[0].values[1] = tables::infinite_cost;
+  CHECK(tables::widened(solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(never)).value) == tables::infinite_cost);
 }
 
 TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Cell, HORNBILL_TEST_CELLS) {
@@ -290,10 +298,32 @@ TEST_CASE("reduction: what is merged has no more cells than a table may have") {
   }
   tables::HostReductions host(cardinality);
   std::vector<Index> const inputs{host.add_table(first), host.add_table(second), host.add_table(third)};
-  auto const merged = tables::merge_for(host, inputs, 64.0 * (1 << 30), place);
+  auto const merged = tables::merge_for(host, inputs, 64.0 * (1 << 30), 1 << 30, place);
   REQUIRE(merged.size() == 2);  // the first and the second would have 2^32
   CHECK(merged[0] == inputs[0]);
   CHECK(host.tables()[merged[1]].cells == 64 * (1 << 24));
+}
+
+TEST_CASE("reduction: what is merged is no larger than what there is") {
+  std::vector<Index> const place{0, 1, 2, 3, 4};
+  tables::HostReductions host({64, 32, 32, 32, 8});  // the first is eliminated
+  std::vector<Index> inputs;
+  for (Index v = 1; v < 5; ++v) inputs.push_back(host.add_table({0, v}));
+  double const output = 32 * 32 * 32 * 8;
+  auto const merged = tables::merge_for(host, inputs, 64 * output, output, place);
+  CHECK(merged.size() > 1);
+  CHECK(merged.size() < 4);
+  for (auto const& table : host.tables()) CHECK(static_cast<double>(table.cells) <= output);
+
+  std::vector<Index> in_order(22), narrow{0, 1, 2, 3, 21}, wide{0}, other{1, 2, 3};
+  for (Index v = 0; v < 22; ++v) {
+    in_order[v] = v;
+    if (v >= 4 && v <= 20) wide.push_back(v);
+    if (v >= 7) other.push_back(v);
+  }
+  tables::HostReductions binary(std::vector<Index>(22, 2));
+  std::vector<Index> const given{binary.add_table(narrow), binary.add_table(wide), binary.add_table(other)};
+  CHECK(tables::merge_for(binary, given, 1 << 22, 1 << 21, in_order).size() == 3);  // two of them would be twice as large as the largest
 }
 
 TEST_CASE("reduction: inputs that have much in common are merged, be others between them") {
@@ -304,7 +334,7 @@ TEST_CASE("reduction: inputs that have much in common are merged, be others betw
     CAPTURE(combined);
     tables::HostReductions host(std::vector<Index>(21, 2));
     Index const a = host.add_table({0, 1, 2, 3}), b = host.add_table(wide), c = host.add_table({1, 2, 3});
-    auto const merged = tables::merge_for(host, {a, b, c}, combined, place);
+    auto const merged = tables::merge_for(host, {a, b, c}, combined, combined / 2, place);
     if (combined < 1e6) {
       CHECK(merged.size() == 3);  // one more reduction takes longer than what it saves
     } else {
@@ -317,20 +347,20 @@ TEST_CASE("reduction: inputs that have much in common are merged, be others betw
 
 namespace {
 
-/// A large output of binary variables, from three tables of which one or two change with each state of its slowest ones.
+/// A large output of variables of few states each, from three tables of which one or two change with each state of its slowest ones.
 struct Runs {
-  Index num_kept, states, num_apart;
+  Index base, num_kept, states, num_apart;
   tables::HostReductions host;
   Index output = 0;
 
-  Runs(Index kept, Index of_eliminated, Index apart) : num_kept(kept), states(of_eliminated), num_apart(apart), host(cardinalities()) {
+  Runs(Index of_kept, Index kept, Index of_eliminated, Index apart) : base(of_kept), num_kept(kept), states(of_eliminated), num_apart(apart), host(cardinalities()) {
     std::vector<Index> inputs, scope;
     for (int k = 0; k < 3; ++k) inputs.push_back(host.add_table(scope_of(k)));
     for (Index v = 0; v < num_kept; ++v) scope.push_back(v);
     output = host.add_reduction(inputs, scope, {num_kept});
   }
   std::vector<Index> cardinalities() const {
-    std::vector<Index> all(static_cast<std::size_t>(num_kept), 2);
+    std::vector<Index> all(static_cast<std::size_t>(num_kept), base);
     all.push_back(states);
     return all;
   }
@@ -342,8 +372,9 @@ struct Runs {
   }
   /// Where a row's first value is in an input; those of other states follow at equal distances.
   Offset place_of(int k, Offset row) const {
+    auto const& of_output = host.tables()[output].scope;
     Offset place = 0;
-    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : 2 * place + (row >> (num_kept - 1 - v) & 1);
+    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : base * place + row / host.stride(output, of_output[v]) % base;
     return place;
   }
 };
@@ -375,27 +406,31 @@ TEST_CASE_TEMPLATE("reduction: some inputs stay the same for a run of rows", Cel
   using Exec = typename Cell::Exec;
   using Value = typename Cell::Value;
   double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
-  for (Index states = 2; states <= 6; ++states)
-    for (Index num_apart = 1; num_apart <= 2; ++num_apart) {
-      CAPTURE(states);
-      CAPTURE(num_apart);
-      Runs const runs(tables::detail::runs_on_host<Exec> ? 18 : 21, states, num_apart);
-      auto const task = tables::detail::make_layout(runs.host, tables::detail::team_size_of<Exec>).tasks.front();
-      CHECK((task.run > 1) == (states <= 5));
-      if (states <= 5) CHECK(task.num_apart == num_apart);
-      CHECK(task.highs_of_block > 1);
-      CHECK(wrong_cells<tables::SumProduct<Value>, Exec>(runs, [](double x) { return static_cast<Value>(x < 0.1 ? 0 : x * 1e-9); }, [&](Value cell, double exponent, Value expected) {
-              return std::abs(static_cast<double>(cell) * std::exp2(exponent) - static_cast<double>(expected)) <= tolerance * static_cast<double>(expected);
-            }) == 0);
-      if (sizeof(Value) == 4) continue;  // once is enough
-      auto const cost = [](double x) { return x < 0.3 ? tables::infinite_cost : static_cast<Cost>(1000 * x); };
-      CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
-      CHECK(wrong_cells<tables::MinSum<tables::NarrowCost>, Exec>(runs, [](double x) { return x < 0.3 ? tables::MinSum<tables::NarrowCost>::infinite() : static_cast<tables::NarrowCost>(1e8 * x) / 3; },
-                                                                  [](auto cell, double, auto expected) { return cell == expected; }) == 0);
-      CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(runs, [](double x) { return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost : static_cast<Cost>(10 * x)); }, [](auto cell, double, auto expected) {
-              return cell.cost == expected.cost && cell.count == expected.count;
-            }) == 0);
-    }
+  for (Index base : {2, 3})  // blocks and runs end together, or do not
+    for (Index states = 2; states <= 6; ++states)
+      for (Index num_apart = 1; num_apart <= 2; ++num_apart) {
+        if (base == 3 && states != 3) continue;
+        CAPTURE(base);
+        CAPTURE(states);
+        CAPTURE(num_apart);
+        Index const kept = base == 2 ? 18 : 12, more = base == 2 ? 3 : 2;  // more: for the teams of a GPU
+        Runs const runs(base, tables::detail::runs_on_host<Exec> ? kept : kept + more, states, num_apart);
+        auto const task = tables::detail::make_layout(runs.host, tables::detail::team_size_of<Exec>).tasks.front();
+        CHECK((task.run > 1) == (states <= 5));
+        if (states <= 5) CHECK(task.num_apart == num_apart);
+        CHECK(task.highs_of_block > 1);
+        CHECK(wrong_cells<tables::SumProduct<Value>, Exec>(runs, [](double x) { return static_cast<Value>(x < 0.1 ? 0 : x * 1e-9); }, [&](Value cell, double exponent, Value expected) {
+                return std::abs(static_cast<double>(cell) * std::exp2(exponent) - static_cast<double>(expected)) <= tolerance * static_cast<double>(expected);
+              }) == 0);
+        if (sizeof(Value) == 4) continue;  // once is enough
+        auto const cost = [](double x) { return x < 0.3 ? tables::infinite_cost : static_cast<Cost>(1000 * x); };
+        CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
+        CHECK(wrong_cells<tables::MinSum<tables::NarrowCost>, Exec>(runs, [](double x) { return x < 0.3 ? tables::MinSum<tables::NarrowCost>::infinite() : static_cast<tables::NarrowCost>(1e8 * x) / 3; },
+                                                                    [](auto cell, double, auto expected) { return cell == expected; }) == 0);
+        CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(runs, [](double x) { return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost : static_cast<Cost>(10 * x)); }, [](auto cell, double, auto expected) {
+                return cell.cost == expected.cost && cell.count == expected.count;
+              }) == 0);
+      }
 }
 
 TEST_CASE("reduction: what cannot be") {

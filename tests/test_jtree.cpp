@@ -206,6 +206,9 @@ TEST_CASE_TEMPLATE("junction tree: messages through the device in slices", Cell,
           jtree::calibrate_in_slices(exec, sliced.plan, sliced.state, 100);
         }(),
         doctest::Contains("one row of a table needs"), CapacityError);
+    CHECK(jtree::calibrate_in_slices(exec, sliced.plan, sliced.state, bytes) > 1);  // and what is stale is still known
+    auto const p = sliced.marginals(), expected = whole.calibrated(std::vector<HostEvidence>(static_cast<std::size_t>(num_sets)));
+    for (std::size_t i = 0; i < p.size(); ++i) CHECK(std::abs(static_cast<double>(p[i] - expected[i])) <= tolerance);
   }
 }
 

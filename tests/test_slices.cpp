@@ -107,6 +107,12 @@ TEST_CASE_TEMPLATE("slices: they fit, and shifts have them too", Cell, HORNBILL_
     }
 }
 
+TEST_CASE("mini-buckets: moments are not matched in 32 bits") {
+  auto const network = clique<tables::NarrowCost>(6, [](Index i) { return tables::NarrowCost{i}; });
+  auto const plan = plan_of(network, {.most_variables = 3, .match_moments = true});
+  CHECK_THROWS_WITH_AS(elim::eliminate<tables::MinSum<tables::NarrowCost>>(Kokkos::DefaultHostExecutionSpace(), network, plan), doctest::Contains("moments are matched in 64 bits"), Error);
+}
+
 TEST_CASE("slices: less memory than a row takes") {
   auto const network = clique<Cost>(10, [](Index i) { return Cost{i}; });
   auto const plan = plan_of(network, {.most_variables = 20});

@@ -42,7 +42,7 @@ std::size_t bytes_of_agents(elim::HostPlan const& plan) {
 /// The tree, after it is known that its tables fit: sizes follow from scopes, so that no agent has to work to find out.
 elim::PseudoTree find_tree(MapArguments const& a, tables::CostNetwork const& network, std::size_t& bytes) {
   auto const scopes = elim::scopes_of(network);
-  auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(std::numeric_limits<Index>::max());
+  auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(tables::most_table_cells);
   auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, most_cells));
   auto const to_blame = blame(tree.order, network);
   bytes = planned(a, to_blame, [&] { return bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a))); });

@@ -84,16 +84,29 @@ void require_bytes(ExactArguments const& a, std::size_t needed, std::string cons
   require_at_most(usable_bytes(a), needed, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
 }
 
-bool fit_on_device(ExactArguments const& a, std::size_t table_bytes) { return table_bytes <= (a.device_memory > 0 ? std::min(usable_bytes(a), a.device_memory) : usable_bytes(a)); }
+namespace {
+
+bool runs_on_host(ExactArguments const& a) {
+  return backend::visit(a.backend, []<class Exec>(Exec const&) { return tables::detail::runs_on_host<Exec>; });
+}
+
+/// What tables may take where they go through the device in slices if they need more: some is left to what the driver takes for itself.
+std::size_t device_bytes(ExactArguments const& a) {
+  std::size_t const free = backend::available_bytes(a.backend), usable = runs_on_host(a) ? free : free - free / 16;
+  return a.device_memory > 0 ? std::min(a.device_memory, usable) : usable;
+}
+
+}  // namespace
+
+bool fit_on_device(ExactArguments const& a, std::size_t table_bytes) { return table_bytes <= std::min(usable_bytes(a), device_bytes(a)); }
 
 std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::string const& task, std::string const& blame) {
   if (fit_on_device(a, table_bytes)) return 0;
   std::size_t const of_host = backend::available_bytes(backend::names().front());  // the host's comes first
-  require_at_most(a.memory_limit > 0 ? std::min(of_host, a.memory_limit) : of_host, table_bytes, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
-  bool const on_host = backend::visit(a.backend, []<class Exec>(Exec const&) { return tables::detail::runs_on_host<Exec>; });
-  if (on_host && a.device_memory == 0) return 0;
-  std::size_t const free = backend::available_bytes(a.backend);
-  return std::min(a.device_memory > 0 ? a.device_memory : free, free - free / 16);  // some is left to what the driver takes for itself
+  bool const has_slices = !runs_on_host(a) || a.device_memory > 0;
+  std::size_t const bytes = has_slices ? device_bytes(a) : 0, buffer = std::min(bytes, table_bytes);  // a slice is copied by way of a buffer
+  require_at_most(a.memory_limit > 0 ? std::min(of_host, a.memory_limit) : of_host, table_bytes + buffer, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
+  return bytes;
 }
 
 void add_slice_options(CLI::App& command, ExactArguments& a) {

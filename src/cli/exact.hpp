@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,7 +35,7 @@ void settle(ExactArguments& a, std::vector<std::string> const& more_evidence = {
 
 /// The order that --order names, or gives as a file.   \param most_cells  of a table that it makes   \throws InputError, CapacityError
 elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names,
-                       double most_cells = std::numeric_limits<Index>::max());
+                       double most_cells = static_cast<double>(tables::most_table_cells));
 
 /// Bytes that may be used: what the device has left, or less where --memory-limit says so.   \units bytes
 std::size_t usable_bytes(ExactArguments const& a);

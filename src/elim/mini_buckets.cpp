@@ -71,7 +71,10 @@ class Planner {
   void eliminate(Index v, std::vector<Index> const& tables) {
     plan_.decode.push_back({tables, {v}});
     auto parts = divide(v, tables);
-    for (auto& part : parts) part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), plan_.reductions.states_of(part.scope), in_order_.places());
+    for (auto& part : parts) {
+      double const combined = plan_.reductions.states_of(part.scope);
+      part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), combined, combined / plan_.reductions.cardinality()[v], in_order_.places());
+    }
     if (parts.size() > 1) {
       plan_.is_exact = false;
       if (options_.match_moments) match(v, parts);

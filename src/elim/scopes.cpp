@@ -1,7 +1,6 @@
 #include <hornbill/detail/elim/scopes.hpp>
 
 #include <algorithm>
-#include <iterator>
 
 namespace hornbill::elim::detail {
 

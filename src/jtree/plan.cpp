@@ -85,7 +85,8 @@ class Planner {
         nodes_[clique].potentials.push_back(t);
       }
     for (std::size_t c = 0; c < nodes_.size(); ++c) {
-      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), plan_.reductions.states_of(tree.cliques[c]), in_order_.places());
+      double const cells = plan_.reductions.states_of(tree.cliques[c]);  // all messages of the clique use what is merged, so it may be as large
+      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), cells, cells, in_order_.places());
       if (tree.parent[c] >= 0) connect(static_cast<Index>(c), tree.parent[c], tree.separators[c]);
     }
   }

@@ -76,18 +76,22 @@ std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> in
   return merge(reductions, std::move(inputs), {most_cells}, place);
 }
 
-std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place) {
+std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, double output_cells, std::span<Index const> place) {
   constexpr std::size_t few = 2;
   constexpr double small = 8, always = 64, large = 1 << 20;  // large: what is saved takes longer than to start one more reduction
   if (inputs.size() <= few) return inputs;
   bool const are_many = inputs.size() > most_factors;
-  double const worth = std::max(combined_cells / small, are_many ? always : 0.0), possible = std::numeric_limits<Index>::max();
-  MergeLimit limit{std::min(worth, possible), are_many};
+  auto const largest_of = [&](std::vector<Index> const& tables) {
+    double cells = 0;
+    for (Index t : tables) cells = std::max(cells, static_cast<double>(reductions.tables()[t].cells));
+    return cells;
+  };
+  double const there = std::max(largest_of(inputs), output_cells);  // what has no more cells adds little to that
+  double const worth = std::max(std::min(combined_cells / small, there), are_many ? always : 0.0);
+  MergeLimit limit{std::min(worth, static_cast<double>(most_table_cells)), are_many};
   inputs = merge(reductions, std::move(inputs), limit, place);
   if (combined_cells < large) return inputs;
-  double largest = 0;  // of the inputs: what has no more cells adds little to what is there
-  for (Index t : inputs) largest = std::max(largest, static_cast<double>(reductions.tables()[t].cells));
-  limit.most_cells = std::min(limit.most_cells, largest);
+  limit.most_cells = std::min(limit.most_cells, largest_of(inputs));
   while (inputs.size() > few && inputs.size() <= most_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
   return inputs;
 }

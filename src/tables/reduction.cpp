@@ -1,7 +1,6 @@
 #include <hornbill/tables/reduction.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,7 +9,6 @@
 namespace hornbill::tables {
 namespace {
 
-constexpr Offset most_cells = std::numeric_limits<Index>::max();
 constexpr double much = 8192;     // states to reduce to a row, from which on sharing it is worth a second reduction
 constexpr Offset enough_rows = 256;
 
@@ -26,8 +24,8 @@ double HostReductions::states_of(std::span<Index const> variables) const {
 
 Offset HostReductions::cells_of(std::span<Index const> scope) const {
   double const cells = states_of(scope);
-  if (cells > static_cast<double>(most_cells))
-    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, most_cells));
+  if (cells > static_cast<double>(most_table_cells))
+    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, most_table_cells));
   return static_cast<Offset>(cells);
 }
 

@@ -68,7 +68,7 @@ void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network
           State<Value, typename ExecutionSpace::memory_space> const& state);
 
 /// Eliminates all variables, and finds a best assignment where the semiring selects.   \async yes
-/// \throws Error for a plan of mini-buckets and a semiring that does not select
+/// \throws Error for a plan of mini-buckets and a semiring that does not select, or one that matches moments and costs of 32 bits
 template <class Semiring, class ExecutionSpace>
 void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state);
 
@@ -77,7 +77,7 @@ template <class Value>
 struct Elimination {
   Value value{};                  ///< times 2^exponent
   double exponent = 0;            ///< 0 of semirings that do not scale
-  double slices = 0;              ///< that tables went through the device in; 0 where all fitted
+  double slices = 0;              ///< of eliminate_in_slices(): that went through the device
   std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable (probabilities: to rounding) the first
 };
 

@@ -86,8 +86,8 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
 template <class Semiring, class ExecutionSpace>
 void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state);
 
-/// The same where tables are larger than a device's memory: plan and state are in the host's, and messages are computed on the device in
-/// slices. All else is then done on the host.
+/// The same where tables are larger than a device's memory: plan and state are in the host's, and messages, marginals' and joint
+/// tables are computed on the device in slices. They are normalised on the host.
 /// \param most_bytes  on the device   \return slices that went through it   \throws CapacityError where even one row of a table needs more
 /// \note waits for `exec`
 template <class Semiring, class ExecutionSpace>

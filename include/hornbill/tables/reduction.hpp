@@ -36,7 +36,7 @@ class HostReductions {
   explicit HostReductions(std::vector<Index> cardinality) : cardinality_(std::move(cardinality)) {}
 
   /// A table whose values are given; those come before all others.   \return its number
-  /// \throws CapacityError for one of 2^31 cells or more, naming its first variable   \throws ShapeError behind a reduction
+  /// \throws CapacityError for one of more than most_table_cells, naming its first variable   \throws ShapeError behind a reduction
   Index add_table(std::vector<Index> scope);
   /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
   /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
@@ -79,8 +79,9 @@ class HostReductions {
 std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place);
 
 /// Merges inputs of a reduction where that is less work than what it saves: few are then read for each combined cell.
-/// \param combined_cells  of the table that the reduction does not write out
-std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, std::span<Index const> place);
+/// \param combined_cells  of the table that the reduction does not write out   \param output_cells  of that which it does: none that is made has
+/// more, and more than every input
+std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, double output_cells, std::span<Index const> place);
 
 /// Reductions on a device.
 template <class MemorySpace>

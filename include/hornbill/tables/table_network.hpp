@@ -15,9 +15,9 @@
 
 namespace hornbill::tables {
 
-/// A cost. Sums of costs stay below infinite_cost, which is that of what is forbidden.
+/// A cost. Sums of costs stay below half of infinite_cost, which is that of what is forbidden: what is shifted may be somewhat below it.
 using Cost = std::int64_t;
-/// A cost in half the memory: of networks in which sums stay below infinite_narrow_cost.
+/// A cost in half the memory: of networks in which sums stay below half of infinite_narrow_cost.
 using NarrowCost = std::int32_t;
 
 /// Of any type of costs: so that four of them may be added.
@@ -25,6 +25,9 @@ template <class T>
 inline constexpr T infinite_cost_of = std::numeric_limits<T>::max() / 4;
 inline constexpr Cost infinite_cost = infinite_cost_of<Cost>;
 inline constexpr NarrowCost infinite_narrow_cost = infinite_cost_of<NarrowCost>;
+
+/// The most cells that a table may have: a place in it, and what is a block of rows behind it, is a number of 32 bits.
+inline constexpr Offset most_table_cells = (Offset{1} << 31) - (1 << 12);
 
 /// A function of some variables, as a dense table.
 template <class Value>

@@ -1,6 +1,8 @@
 // Elimination on a device: the reductions, then the best states in the reverse order.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,10 @@ namespace detail {
 template <class Semiring>
 void require_meaning(HostPlan const& plan) {
   if (!Semiring::selects && !plan.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
+  if constexpr (std::is_same_v<typename Semiring::Value, tables::NarrowCost>) {
+    auto const& all = plan.reductions.reductions();
+    if (std::any_of(all.begin(), all.end(), [](auto const& r) { return r.shifts >= 0; })) throw Error("moments are matched in 64 bits: shifts may add up to more than 32 hold");
+  }
 }
 
 }  // namespace detail
