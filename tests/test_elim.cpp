@@ -483,6 +483,12 @@ TEST_CASE("orders: min-fill of a tree has width one, of a grid about its side") 
   auto const grid = elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 10});
   CHECK(grid.width >= side);
   CHECK(grid.width <= side + 2);
+  for (auto heuristic : {elim::Heuristic::min_fill, elim::Heuristic::min_width, elim::Heuristic::depth_first}) {  // whichever of the tries ends first
+    elim::OrderOptions const options{.heuristic = heuristic, .seed = 3, .tries = 40};
+    auto const first = elim::make_order(cardinality, {tables.begin(), tables.end()}, options);
+    for (int i = 0; i < 20; ++i) CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}, options).variables == first.variables);
+    CHECK(elim::measure_order(cardinality, {tables.begin(), tables.end()}, first.variables).total_cells == first.total_cells);
+  }
   tables.clear();
   for (Index i = 1; i < side * side; ++i) tables.push_back({i, (i - 1) / 2});
   CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}).width == 1);

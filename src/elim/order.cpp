@@ -1,12 +1,18 @@
+// Elimination orders: several are made at once, and the best of them is taken.
 #include <hornbill/elim/order.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
@@ -17,6 +23,94 @@
 namespace hornbill::elim {
 namespace {
 
+/// What elimination in an order comes to that was given up: no table may have so many cells.
+struct TooLarge {
+  Index variable = -1;
+  int width = 0;
+  double cells = 0;
+};
+
+/// The best order so far, of several that are made at once.
+class Best {
+ public:
+  /// An order that comes to more cells is not the best.
+  double least_cells() const { return least_cells_.load(std::memory_order_relaxed); }
+  /// \param which  its number; of equal orders the first is the best, whichever was made first
+  void offer(int which, Order order) {
+    std::lock_guard const lock(mutex_);
+    if (order_ && std::pair(order_->total_cells, which_) < std::pair(order.total_cells, which)) return;
+    least_cells_ = order.total_cells;
+    order_ = std::move(order);
+    which_ = which;
+  }
+  void give_up(TooLarge const& too_large) {
+    std::lock_guard const lock(mutex_);
+    auto const key = [](TooLarge const& t) { return std::tuple(t.cells, t.variable, t.width); };
+    if (mildest_.variable < 0 || key(too_large) < key(mildest_)) mildest_ = too_large;
+  }
+  void fail(std::exception_ptr failure) {
+    std::lock_guard const lock(mutex_);
+    failure_ = std::move(failure);
+  }
+  /// \param tried  what the orders were, for the error   \throws CapacityError where all were given up; what one of them threw
+  Order take(double most_cells, std::string const& tried) {
+    if (failure_) std::rethrow_exception(failure_);
+    if (!order_)
+      throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", tried, mildest_.variable,
+                                      mildest_.width, mildest_.cells, most_cells));
+    return std::move(*order_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<double> least_cells_ = std::numeric_limits<double>::infinity();
+  std::optional<Order> order_;
+  int which_ = 0;
+  TooLarge mildest_;
+  std::exception_ptr failure_;
+};
+
+/// An order in the making: a variable after the other, and what each of them costs.
+class Attempt {
+ public:
+  /// \param most_cells  of a table
+  Attempt(Best& best, int which, double most_cells) : best_(best), which_(which), most_cells_(most_cells) {}
+
+  /// \param graph  without the variables before   \return false where a table would be larger than it may be, or another order is better
+  bool append(PrimalGraph const& graph, Index v) {
+    auto const width = static_cast<int>(graph.neighbours(v).size());
+    double const of_table = graph.table_cells(v), cells = graph.cells(v);
+    if (of_table > most_cells_) {
+      best_.give_up({v, width, of_table});
+      return false;
+    }
+    order_.variables.push_back(v);
+    order_.width = std::max(order_.width, width);
+    order_.total_cells += cells;
+    if (cells > order_.largest_cells) {
+      order_.largest_cells = cells;
+      order_.widest = v;
+    }
+    return order_.total_cells <= best_.least_cells();
+  }
+  void finish() { best_.offer(which_, std::move(order_)); }
+
+ private:
+  Best& best_;
+  int which_;
+  double most_cells_;
+  Order order_;
+};
+
+/// In an order that is known.
+void follow(Attempt attempt, PrimalGraph graph, std::vector<Index> const& variables) {
+  for (Index v : variables) {
+    if (!attempt.append(graph, v)) return;
+    graph.eliminate(v);
+  }
+  attempt.finish();
+}
+
 double score(PrimalGraph& graph, Index v, Heuristic heuristic) {
   switch (heuristic) {
     case Heuristic::min_fill: return graph.fill(v);
@@ -25,71 +119,85 @@ double score(PrimalGraph& graph, Index v, Heuristic heuristic) {
   }
 }
 
-/// What elimination in an order comes to that was given up: no table may have so many cells.
-struct TooLarge {
-  Index variable = -1;
-  int width = 0;
-  double cells = 0;
+/// Variables that are left, that of the least score first; of equal ones any.
+class Queue {
+ public:
+  Queue(PrimalGraph& graph, Heuristic heuristic, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (Index v = 0; v < graph.num_variables(); ++v) keys_.emplace_back(score(graph, v, heuristic), random(), v);
+    left_ = {keys_.begin(), keys_.end()};
+  }
+  bool is_empty() const { return left_.empty(); }
+  double score_of(Index v) const { return std::get<double>(keys_[v]); }
+  Index pop() {
+    Index const v = std::get<Index>(*left_.begin());
+    left_.erase(left_.begin());
+    return v;
+  }
+  void set_score(Index v, double score) {
+    left_.erase(keys_[v]);
+    std::get<double>(keys_[v]) = score;
+    left_.insert(keys_[v]);
+  }
+
+ private:
+  using Key = std::tuple<double, std::uint64_t, Index>;
+  std::vector<Key> keys_;
+  std::set<Key> left_;
 };
 
-bool is_too_large(PrimalGraph const& graph, Index v, double most_cells, TooLarge& too_large) {
-  double const cells = graph.table_cells(v);
-  if (cells <= most_cells) return false;
-  if (too_large.variable < 0 || cells < too_large.cells) too_large = {v, static_cast<int>(graph.neighbours(v).size()), cells};  // of several orders the mildest
-  return true;
-}
-
-[[noreturn]] void fail(TooLarge const& too_large, double most_cells, std::string const& which) {
-  throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", which, too_large.variable,
-                                  too_large.width, too_large.cells, most_cells));
-}
-
-/// Greedily, always the variable of the least score; none where a table would be larger than it may be.
-std::vector<Index> greedy(PrimalGraph graph, Index num_variables, Heuristic heuristic, std::uint64_t seed, double most_cells, TooLarge& too_large) {
-  std::mt19937_64 random(seed);
-  std::vector<std::tuple<double, std::uint64_t, Index>> key;
-  for (Index v = 0; v < num_variables; ++v) key.emplace_back(score(graph, v, heuristic), random(), v);
-  std::set<std::tuple<double, std::uint64_t, Index>> left(key.begin(), key.end());
-  std::vector<Index> order;
-  while (!left.empty()) {
-    auto const [least, tie, v] = *left.begin();
-    left.erase(left.begin());
-    order.push_back(v);
-    if (heuristic == Heuristic::degree) continue;
-    if (heuristic != Heuristic::min_width && is_too_large(graph, v, most_cells, too_large)) return {};
+/// Greedily, always the variable of the least score in the graph that elimination makes.
+void go_greedily(Attempt attempt, PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
+  Queue queue(graph, heuristic, seed);
+  while (!queue.is_empty()) {
+    Index const v = queue.pop();
+    if (!attempt.append(graph, v)) return;
+    bool const is_min_fill = heuristic == Heuristic::min_fill, adds_no_edge = is_min_fill && queue.score_of(v) == 0;
     auto const around = graph.neighbours(v);
     std::set<Index> changed(around.begin(), around.end());
-    graph.eliminate(v, heuristic != Heuristic::min_width);
-    if (heuristic == Heuristic::min_fill && least > 0)  // also of those next to a new edge's both ends
+    graph.eliminate(v);
+    if (is_min_fill && !adds_no_edge)  // also of those next to a new edge's both ends
       for (Index w : around) changed.insert(graph.neighbours(w).begin(), graph.neighbours(w).end());
-    for (Index w : changed) {
-      left.erase(key[w]);
-      auto& of_w = std::get<double>(key[w]);
-      // Where no edge was added, w has lost just the pairs of v and those that were not v's neighbours: told without looking at a hub's others.
-      if (heuristic == Heuristic::min_fill && least == 0) of_w -= static_cast<double>(graph.neighbours(w).size() + 1 - around.size());
-      else of_w = score(graph, w, heuristic);
-      left.insert(key[w]);
-    }
+    // Where no edge was added, w has lost just the pairs of v and those that were not v's neighbours: told without looking at a hub's others.
+    for (Index w : changed) queue.set_score(w, adds_no_edge ? queue.score_of(w) - static_cast<double>(graph.neighbours(w).size() + 1 - around.size()) : score(graph, w, heuristic));
+  }
+  attempt.finish();
+}
+
+/// Ascending by neighbours, in what is left of the graph as it was (min_width) or in the whole graph (degree).
+std::vector<Index> by_neighbours(PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
+  Queue queue(graph, heuristic, seed);
+  std::vector<Index> order;
+  while (!queue.is_empty()) {
+    Index const v = queue.pop();
+    order.push_back(v);
+    if (heuristic == Heuristic::degree) continue;
+    auto const around = graph.neighbours(v);
+    graph.eliminate(v, false);
+    for (Index w : around) queue.set_score(w, score(graph, w, heuristic));
   }
   return order;
 }
 
-/// What an order costs; nothing where a table would be larger than it may be.
-std::optional<Order> measure(PrimalGraph graph, std::vector<Index> variables, double most_cells, TooLarge& too_large) {
-  Order order;
-  for (Index v : variables) {
-    if (is_too_large(graph, v, most_cells, too_large)) return std::nullopt;
-    order.width = std::max(order.width, static_cast<int>(graph.neighbours(v).size()));
-    double const cells = graph.cells(v);
-    order.total_cells += cells;
-    if (cells > order.largest_cells) {
-      order.largest_cells = cells;
-      order.widest = v;
-    }
-    graph.eliminate(v);
+void make(Attempt attempt, PrimalGraph const& graph, Heuristic heuristic, std::uint64_t seed) {
+  switch (heuristic) {
+    case Heuristic::depth_first: return follow(std::move(attempt), graph, depth_first_order(graph, graph.num_variables(), seed));
+    case Heuristic::min_width:
+    case Heuristic::degree: return follow(std::move(attempt), graph, by_neighbours(graph, heuristic, seed));
+    default: return go_greedily(std::move(attempt), graph, heuristic, seed);
   }
-  order.variables = std::move(variables);
-  return order;
+}
+
+/// Calls body(i) for each i below count: on all of the host's threads, where Kokkos runs.
+template <class Body>
+void for_each_at_once(int count, Body const& body) {
+  if (count > 1 && Kokkos::is_initialized()) {
+    using Policy = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
+    Kokkos::parallel_for("hornbill::elim::make_order", Policy(0, count).set_chunk_size(1), [&](int i) { body(i); });
+    Kokkos::DefaultHostExecutionSpace().fence("hornbill: orders are compared by the host");
+  } else {
+    for (int i = 0; i < count; ++i) body(i);
+  }
 }
 
 }  // namespace
@@ -97,18 +205,18 @@ std::optional<Order> measure(PrimalGraph graph, std::vector<Index> variables, do
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
   PrimalGraph const graph(cardinality, scopes);
-  auto const num_variables = static_cast<Index>(cardinality.size());
-  std::mt19937_64 seeds(options.seed);
-  std::optional<Order> best;
-  TooLarge too_large;
-  for (int i = 0; i < options.tries; ++i) {
-    auto variables = options.heuristic == Heuristic::depth_first ? depth_first_order(graph, num_variables, seeds()) : greedy(graph, num_variables, options.heuristic, seeds(), options.most_cells, too_large);
-    if (variables.size() != cardinality.size()) continue;
-    auto order = measure(graph, std::move(variables), options.most_cells, too_large);
-    if (order && (!best || order->total_cells < best->total_cells)) best = std::move(order);
-  }
-  if (!best) fail(too_large, options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries));
-  return *best;
+  std::mt19937_64 random(options.seed);
+  std::vector<std::uint64_t> seeds;
+  for (int i = 0; i < options.tries; ++i) seeds.push_back(random());
+  Best best;
+  for_each_at_once(options.tries, [&](int i) {
+    try {
+      make(Attempt(best, i, options.most_cells), graph, options.heuristic, seeds[i]);
+    } catch (...) {  // must not leave a thread
+      best.fail(std::current_exception());
+    }
+  });
+  return best.take(options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries));
 }
 
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double most_cells) {
@@ -120,10 +228,9 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
   }
   if (variables.size() != seen.size())
     throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
-  TooLarge too_large;
-  auto const order = measure(PrimalGraph(cardinality, scopes), std::move(variables), most_cells, too_large);
-  if (!order) fail(too_large, most_cells, "this order");
-  return *order;
+  Best best;
+  follow(Attempt(best, 0, most_cells), PrimalGraph(cardinality, scopes), variables);
+  return best.take(most_cells, "this order");
 }
 
 }  // namespace hornbill::elim

@@ -13,6 +13,7 @@ class PrimalGraph {
   /// \throws InputError for a variable that there is not
   PrimalGraph(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes);
 
+  Index num_variables() const { return static_cast<Index>(neighbours_.size()); }
   std::vector<Index> const& neighbours(Index v) const { return neighbours_[v]; }
   /// Of the table over a variable and its neighbours.
   double cells(Index v) const { return table_cells(v) * cardinality_[v]; }

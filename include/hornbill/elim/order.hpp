@@ -38,7 +38,7 @@ struct Order {
   Index widest = -1;              ///< the variable of that one; -1 where there are no variables
 };
 
-/// Makes an order.
+/// Makes an order: of several tries, on all of the host's threads where Kokkos runs, the same on any number of them.
 /// \param cardinality  states of each variable   \shape [V]
 /// \param scopes  of the tables: their variables are neighbours
 /// \throws InputError for a variable that there is not, or no tries   \throws CapacityError where all orders are given up
