@@ -62,6 +62,12 @@ TEST_CASE_TEMPLATE("elimination: least sums of costs, whatever the order", Cell,
   }
 }
 
+TEST_CASE("tables: what single precision holds") {
+  tables::TableNetwork<double> const network{{2, 2}, {{{1, 0}, {1e-320, 1, 1e-30, 0}}}, {"x", "y"}, {}};
+  CHECK(tables::converted<double>(network).tables[0].values == network.tables[0].values);
+  CHECK_THROWS_WITH_AS(tables::converted<float>(network), "a table of y has the entry 9.99989e-321, which single precision cannot hold; double can", InputError);
+}
+
 TEST_CASE("costs: narrow where any sum of them is") {
   Cost const half = std::numeric_limits<tables::NarrowCost>::max() / 8;
   auto const network = [](Cost a, Cost b) { return tables::TableNetwork<Cost>{{2, 2}, {{{0}, {a, tables::infinite_cost}}, {{1, 0}, {b, 0, 1, tables::infinite_cost}}}, {"x", "y"}, {}}; };

@@ -165,6 +165,7 @@ TEST_CASE("bif: rows are divided by their sums, with a warning where they are fa
 }
 
 TEST_CASE("bif: what is wrong is named by its line") {
+  refuse(bif, "", "there is no variable in it");
   refuse(bif, replaced(rain, "(on, yes)", "(up, yes)"), "line 11: 'up' is no state of lawn sprinkler");
   refuse(bif, replaced(rain, "(on, yes)", "(on)"), "line 11: 1 values are given for 2 parents");
   refuse(bif, replaced(rain, "(on, no)", "(on, yes)"), "line 12: this row was given before");

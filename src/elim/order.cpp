@@ -56,7 +56,7 @@ class Best {
   Order take(double most_cells, std::string const& tried) {
     if (failure_) std::rethrow_exception(failure_);
     if (!order_)
-      throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.3g} are possible", tried, mildest_.variable,
+      throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.10g} cells; {:.10g} are possible", tried, mildest_.variable,
                                       mildest_.width, mildest_.cells, most_cells));
     return std::move(*order_);
   }

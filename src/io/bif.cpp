@@ -93,6 +93,7 @@ class BifReader {
       else if (token == "probability") read_probability();
       else in_.fail(fmt::format("'{}' stands where network, variable or probability is needed", token));
     }
+    if (names_.empty()) throw InputError(file_, "", "there is no variable in it; a network has some, as in: variable rain { type discrete [ 2 ] { no, yes }; }");
     for (std::size_t v = 0; v < names_.size(); ++v)
       if (line_of_[v] == 0) throw InputError(file_, "", fmt::format("there is no probability of {}", names_[v]));
     for (auto& factor : factors_) append(graph_, std::move(factor), [&](std::string const& message) { in_.fail(message); });

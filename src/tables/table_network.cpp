@@ -47,6 +47,11 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
 
 }  // namespace
 
+void detail::fail_to_narrow(std::string const& variable, double value) {
+  auto const table = variable.empty() ? std::string("a table of no variable") : fmt::format("a table of {}", variable);
+  throw InputError(fmt::format("{} has the entry {:g}, which single precision cannot hold; double can", table, value));
+}
+
 std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network) {
   TableNetwork<NarrowCost> result{network.cardinality, {}, network.variable_names, network.state_names};
   Cost most = 0;  // of any sum

@@ -56,14 +56,18 @@ struct TableNetwork {
   }
 };
 
+namespace detail {
+[[noreturn]] void fail_to_narrow(std::string const& variable, double value);
+}
+
 /// The same network in another precision.   \throws InputError for an entry that it cannot hold
 template <class Value>
 TableNetwork<Value> converted(TableNetwork<double> const& network) {
   TableNetwork<Value> result{network.cardinality, {}, network.variable_names, network.state_names};
   for (auto const& table : network.tables) {
-    for (double value : table.values)
-      if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min()))
-        throw InputError("a table has the entry " + std::to_string(value) + ", which single precision cannot hold; double can");
+    if constexpr (sizeof(Value) < sizeof(double))
+      for (double value : table.values)
+        if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min())) detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
     result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
   }
   return result;
