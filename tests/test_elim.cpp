@@ -304,7 +304,8 @@ TEST_CASE("reduction: what is merged has no more cells than a table may have") {
   }
   tables::HostReductions host(cardinality);
   std::vector<Index> const inputs{host.add_table(first), host.add_table(second), host.add_table(third)};
-  auto const merged = tables::merge_for(host, inputs, 64.0 * (1 << 30), 1 << 30, place);
+  double const combined = 64.0 * (1 << 30);
+  auto const merged = tables::merge_for(host, inputs, combined, combined, place);  // as of a clique
   REQUIRE(merged.size() == 2);  // the first and the second would have 2^32
   CHECK(merged[0] == inputs[0]);
   CHECK(host.tables()[merged[1]].cells == 64 * (1 << 24));
@@ -378,9 +379,8 @@ struct Runs {
   }
   /// Where a row's first value is in an input; those of other states follow at equal distances.
   Offset place_of(int k, Offset row) const {
-    auto const& of_output = host.tables()[output].scope;
     Offset place = 0;
-    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : base * place + row / host.stride(output, of_output[v]) % base;
+    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : base * place + row / host.stride(output, v) % base;
     return place;
   }
 };
