@@ -57,6 +57,15 @@ TEST_CASE("uai: a model, with a Horn factor and a constant") {
   CHECK(graph.p1[2] == doctest::Approx(0.7));
 }
 
+TEST_CASE("uai: what is unlikely does not become impossible") {
+  auto const graph = from_text("MARKOV\n2\n2 2\n3\n1 0\n1 0\n2 0 1\n2\n1e-200 1\n2\n0.001 0.999\n4\n0.5 0.5 1e-17 1\n", uai);
+  REQUIRE(graph.factor_type[0] == FactorType::table);
+  CHECK(graph.table_of(0)[0] == 1e-200);
+  CHECK(graph.factor_type[1] == FactorType::conjunction);
+  REQUIRE(graph.factor_type[2] == FactorType::table);
+  CHECK(graph.table_of(2)[2] == 1e-17);
+}
+
 TEST_CASE("uai: written and read again") {
   test::ClauseFolder const folder;
   auto const graph = test::random_graph(5, {.num_variables = 40, .largest_body = 5, .tables = 0.4, .most_states = 4});
