@@ -80,12 +80,13 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
   if (a.json) {
     answer.update(order_json(a, order, table_bytes));
     answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}, {"slices", static_cast<std::int64_t>(solved.result.slices)}});
+    if constexpr (std::is_floating_point_v<Value>) answer["arithmetic"] = solved.result.took_logarithms ? "logarithms" : "double";
     fmt::print("{}\n", answer.dump());
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
+  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({}{})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
              slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(slice_bytes)), solved.result.slices) : "",
-             human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device);
+             human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
 }
 
 std::string count_text(double count) {

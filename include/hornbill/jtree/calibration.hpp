@@ -58,10 +58,9 @@ struct Plan {
 };
 
 /// Tables, messages and evidence, of one run at a time. The semiring is SumProduct, or MaxProduct: marginals are then the largest products
-/// of assignments that have a variable in a state, normalised.
+/// of assignments that have a variable in a state, normalised. Where is_in_range() says no, their OfLogarithms.
 template <class Semiring, class MemorySpace>
 struct State {
-  static_assert(Semiring::scales, "junction trees propagate probabilities");
   using Value = typename Semiring::Value;
   tables::TableValues<Value, MemorySpace> values;
   std::vector<std::vector<Value>> evidence;  ///< [V], each [states, sets]
@@ -72,7 +71,7 @@ struct State {
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
 
-/// With the network's tables, and no evidence.   \param network  as the plan was made for   \throws ShapeError   \note waits for `exec`
+/// With the network's tables, and no evidence.   \param network  as the plan was made for, of probabilities in any semiring   \throws ShapeError   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                                   tables::TableNetwork<typename Semiring::Value> const& network);
@@ -97,8 +96,12 @@ double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> c
 template <class Semiring, class ExecutionSpace>
 void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
 
-/// Marginals of all variables, after calibrate(); all 0 in a connected part where a set is impossible, and of a
-/// variable where numbers became too small to tell (propagate the set alone, or in double).   \async yes
+/// Whether no product of what is calibrated was too small to be held: else marginals may lack states, and a set that is possible may seem
+/// impossible; the semiring's OfLogarithms has no such limit.   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+bool is_in_range(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state);
+
+/// Marginals of all variables, after calibrate(); all 0 in a connected part where a set is impossible.   \async yes
 /// \param[out] p  \shape [marginal_offsets.back(), num_sets]: each variable's states, one behind the other
 template <class Semiring, class ExecutionSpace>
 void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
@@ -109,13 +112,12 @@ template <class Semiring, class ExecutionSpace>
 std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                 State<Semiring, typename ExecutionSpace::memory_space> const& state, std::size_t joint);
 
-/// ln of the sum over all assignments, by evidence set; of a Bayesian network ln P(evidence). After
-/// calibrate(). -infinity of a set that is impossible, or, with several sets, so much less probable than others that numbers became too small
-/// (10^290, float 10^30): propagate it alone to know.   \shape [num_sets]   \note waits for `exec`
+/// ln of the sum over all assignments, by evidence set; of a Bayesian network ln P(evidence). After calibrate(). -infinity of a set that is
+/// impossible.   \shape [num_sets]   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state);
 
-/// An assignment of largest product, of MaxProduct.   \throws ShapeError of several sets   \note waits for `exec`
+/// An assignment of largest product, of MaxProduct or MaxSum.   \throws ShapeError of several sets   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state);
 

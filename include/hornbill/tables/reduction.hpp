@@ -128,7 +128,7 @@ std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& ho
 /// Bytes on the device: of tables, and of what tells how to reduce them.   \units bytes
 template <class Value>
 std::size_t bytes_needed(HostReductions const& host) {
-  return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * sizeof(Value) + detail::bytes_of(detail::make_layout(host, 256));
+  return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * 2 * sizeof(Value) + detail::bytes_of(detail::make_layout(host, 256));
 }
 
 /// Runs reductions, level by level.   \async yes
@@ -139,6 +139,15 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
 /// By which power of two each table's cells are to be multiplied.   \param largest  of each table   \shape [num_tables]
 template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest);
+
+/// Whether all that some reductions multiplied and added was normal numbers, or zeros because of zeros: else what they made may lack states
+/// whose products were too small to be held, and the semiring of logarithms tells what it should be. Of semirings that do not scale, always.
+/// \param run  numbers of reductions, whose inputs are up to date   \note waits for `exec`
+template <class Semiring, class ExecutionSpace>
+bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, std::span<Index const> run);
+/// The same of all.
+template <class Semiring, class ExecutionSpace>
+bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values);
 
 }  // namespace hornbill::tables
 

@@ -80,6 +80,11 @@ struct CountedMinSum {
   KOKKOS_FUNCTION static Value counted(T cost) { return {cost, cost == MinSum<T>::infinite() ? 0.0 : 1.0}; }
 };
 
+template <class T>
+struct MaxSum;
+template <class T>
+struct LogSumExp;
+
 /// What semirings of probabilities share.
 template <class T>
 struct Products {
@@ -89,12 +94,31 @@ struct Products {
   KOKKOS_FUNCTION static T one() { return 1; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
+  KOKKOS_FUNCTION static T of_probability(T p) { return p; }
+  /// How much of b, which is not zero, a is.
+  KOKKOS_FUNCTION static T ratio(T a, T b) { return a / b; }
+  KOKKOS_FUNCTION static double log_of(T a) { return Kokkos::log(static_cast<double>(a)); }
+};
+
+/// The same of natural logarithms, in which no product is too small to be told from zero.
+template <class T>
+struct Logarithms {
+  using Value = T;
+  static constexpr bool scales = false;
+  KOKKOS_FUNCTION static T zero() { return -Kokkos::Experimental::infinity_v<T>; }
+  KOKKOS_FUNCTION static T one() { return 0; }
+  KOKKOS_FUNCTION static T multiply(T a, T b) { return a + b; }
+  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
+  KOKKOS_FUNCTION static T of_probability(T p) { return Kokkos::log(p); }
+  KOKKOS_FUNCTION static T ratio(T a, T b) { return Kokkos::exp(a - b); }
+  KOKKOS_FUNCTION static double log_of(T a) { return a; }
 };
 
 /// Largest product: of probabilities.
 template <class T>
 struct MaxProduct : Products<T> {
   static constexpr bool selects = true;
+  using OfLogarithms = MaxSum<double>;
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
   using BestState = Kokkos::MaxFirstLoc<T, Offset>;
@@ -103,12 +127,29 @@ struct MaxProduct : Products<T> {
   /// What makes each of several values their geometric mean.
   template <class ValueOf>
   KOKKOS_FUNCTION static T shift_to_mean(ValueOf const& value, Index count, Index which) {
+    auto const log_of_value = [&](Index k) { return Kokkos::log(value(k)); };
+    return Kokkos::exp(MaxSum<T>::shift_to_mean(log_of_value, count, which));
+  }
+};
+
+/// Largest sum: of logarithms of probabilities.
+template <class T>
+struct MaxSum : Logarithms<T> {
+  static constexpr bool selects = true;
+  KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
+  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }
+  using BestState = Kokkos::MaxFirstLoc<T, Offset>;
+
+  KOKKOS_FUNCTION static bool is_zero(T a) { return a == MaxSum::zero(); }
+  /// What makes each of several values their mean.
+  template <class ValueOf>
+  KOKKOS_FUNCTION static T shift_to_mean(ValueOf const& value, Index count, Index which) {
     T sum = 0;
     for (Index k = 0; k < count; ++k) {
-      if (is_zero(value(k))) return 0;
-      sum += Kokkos::log(value(k));
+      if (is_zero(value(k))) return MaxSum::zero();
+      sum += value(k);
     }
-    return Kokkos::exp(sum / static_cast<T>(count) - Kokkos::log(value(which)));
+    return sum / static_cast<T>(count) - value(which);
   }
 };
 
@@ -116,22 +157,17 @@ struct MaxProduct : Products<T> {
 template <class T>
 struct SumProduct : Products<T> {
   static constexpr bool selects = false;
+  using OfLogarithms = LogSumExp<double>;
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 
-/// The same of logarithms: slower, for what no power of two keeps near 1.
+/// The same of logarithms: slower, for what no power of two keeps in range.
 template <class T>
-struct LogSumExp {
-  using Value = T;
+struct LogSumExp : Logarithms<T> {
   static constexpr bool selects = false;
-  static constexpr bool scales = false;
-  KOKKOS_FUNCTION static T zero() { return -Kokkos::Experimental::infinity_v<T>; }
-  KOKKOS_FUNCTION static T one() { return 0; }
-  KOKKOS_FUNCTION static T multiply(T a, T b) { return a + b; }
-  KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
   KOKKOS_FUNCTION static T add(T a, T b) {
     T const larger = Kokkos::max(a, b), smaller = Kokkos::min(a, b);
-    return smaller == zero() ? larger : larger + Kokkos::log1p(Kokkos::exp(smaller - larger));
+    return smaller == LogSumExp::zero() ? larger : larger + Kokkos::log1p(Kokkos::exp(smaller - larger));
   }
 };
 

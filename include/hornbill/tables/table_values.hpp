@@ -9,11 +9,12 @@ namespace hornbill::tables {
 /// Values of all tables.
 ///
 /// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that it was made of): it is
-/// read as if its largest value were between 1 and 2.
+/// read as if its largest value were between 1 and 2. Where its other values lie then says whether products can become too small to be held.
 template <class Value, class MemorySpace>
 struct TableValues {
-  Kokkos::View<Value*, MemorySpace> cells;    ///< [num_cells]
-  Kokkos::View<Value*, MemorySpace> largest;  ///< [num_tables], of semirings that scale; 0 where nothing is known
+  Kokkos::View<Value*, MemorySpace> cells;     ///< [num_cells]
+  Kokkos::View<Value*, MemorySpace> largest;   ///< [num_tables], of semirings that scale; 0 where nothing is known
+  Kokkos::View<Value*, MemorySpace> smallest;  ///< likewise, of what is positive; 0 or infinite where nothing is
 };
 
 }  // namespace hornbill::tables

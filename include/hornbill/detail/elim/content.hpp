@@ -105,7 +105,7 @@ class ByContent : public Partitioner {
 
   /// A cost, or minus a logarithm; infinite where nothing is possible.
   static double cost(Value value) {
-    if constexpr (Semiring::scales) return -std::log(static_cast<double>(value));
+    if constexpr (requires { Semiring::log_of(value); }) return -Semiring::log_of(value);
     else return Semiring::is_zero(value) ? std::numeric_limits<double>::infinity() : static_cast<double>(value);
   }
 

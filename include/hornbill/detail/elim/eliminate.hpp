@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -42,7 +44,7 @@ void require_meaning(HostPlan const& plan) {
   if (!Semiring::selects && !plan.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
   if constexpr (std::is_same_v<typename Semiring::Value, tables::NarrowCost>) {
     auto const& all = plan.reductions.reductions();
-    if (std::any_of(all.begin(), all.end(), [](auto const& r) { return r.shifts >= 0; })) throw Error("moments are matched in 64 bits: shifts may add up to more than 32 hold");
+    if (!plan.is_exact && std::any_of(all.begin(), all.end(), [](auto const& r) { return r.shifts >= 0; })) throw Error("moments are matched in 64 bits: shifts may add up to more than 32 hold");
   }
 }
 
@@ -62,6 +64,7 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
   Elimination<typename Semiring::Value> result;
   result.value = tables::cells_of(exec, host.reductions, state.values, host.result).front();
   if constexpr (Semiring::scales) result.exponent = tables::exponents_of(host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[host.result];
+  result.is_in_range = tables::are_in_range<Semiring>(exec, host.reductions, state.values);
   if constexpr (Semiring::selects) {
     if (Semiring::is_zero(result.value)) result.value = Semiring::zero();
     result.assignment = hornbill::detail::to_vector(exec, state.assignment);
@@ -69,8 +72,10 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
   return result;
 }
 
+namespace detail {
+
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host) {
+Elimination<typename Semiring::Value> eliminate_once(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host) {
   auto const plan = make_plan(exec, host);
   auto const state = make_state<typename Semiring::Value>(exec, plan);
   load(exec, network, plan, state);
@@ -79,8 +84,8 @@ Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tabl
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
-  detail::require_meaning<Semiring>(host);
+Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
+  require_meaning<Semiring>(host);
   Kokkos::DefaultHostExecutionSpace const on_host;
   Plan<Kokkos::HostSpace> plan;
   plan.host = host;
@@ -92,6 +97,52 @@ Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& 
   auto result = result_of<Semiring>(on_host, plan, state);
   result.slices = slices;
   return result;
+}
+
+/// The network of its values' logarithms.
+template <class Value>
+tables::TableNetwork<double> logarithms_of(tables::TableNetwork<Value> const& network) {
+  tables::TableNetwork<double> result{network.cardinality, {}, network.variable_names, network.state_names};
+  for (auto const& table : network.tables) {
+    auto& values = result.tables.emplace_back(tables::HostTable<double>{table.scope, {}}).values;
+    for (Value value : table.values) values.push_back(std::log(static_cast<double>(value)));
+  }
+  return result;
+}
+
+/// A logarithm's number, as semirings that scale have it.
+template <class Value>
+Elimination<Value> from_logarithms(Elimination<double> const& found) {
+  Elimination<Value> result;
+  if (std::isfinite(found.value)) {
+    result.exponent = std::floor(found.value / std::numbers::ln2);
+    result.value = static_cast<Value>(std::exp(found.value - result.exponent * std::numbers::ln2));
+  }
+  result.slices = found.slices;
+  result.took_logarithms = true;
+  result.assignment = found.assignment;
+  return result;
+}
+
+/// \param once  eliminates in the semiring that is its template argument
+template <class Semiring, class Once>
+Elimination<typename Semiring::Value> eliminate_in_range(tables::TableNetwork<typename Semiring::Value> const& network, Once const& once) {
+  auto result = once.template operator()<Semiring>(network);
+  if constexpr (Semiring::scales)
+    if (!result.is_in_range) return from_logarithms<typename Semiring::Value>(once.template operator()<typename Semiring::OfLogarithms>(logarithms_of(network)));
+  return result;
+}
+
+}  // namespace detail
+
+template <class Semiring, class ExecutionSpace>
+Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host) {
+  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once<Once>(exec, values, host); });
+}
+
+template <class Semiring, class ExecutionSpace>
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
+  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once_in_slices<Once>(exec, values, host, most_bytes); });
 }
 
 }  // namespace hornbill::elim

@@ -1,9 +1,10 @@
 // Messages of a junction tree on a device.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,15 +15,10 @@
 
 namespace hornbill::jtree::detail {
 
-/// What is less has lost digits: numbers so small are not normal.
-template <class Value>
-KOKKOS_INLINE_FUNCTION Value least_sum() {
-  return Kokkos::Experimental::norm_min_v<Value> / Kokkos::Experimental::epsilon_v<Value>;
-}
-
 /// One lane a variable and evidence set.
-template <class Value, class MemorySpace>
+template <class Semiring, class MemorySpace>
 struct NormaliseMarginals {
+  using Value = typename Semiring::Value;
   Kokkos::View<Value const*, MemorySpace> tables;
   Kokkos::View<Offset const*, MemorySpace> cells, offsets;
   Index num_sets = 1;
@@ -30,10 +26,15 @@ struct NormaliseMarginals {
 
   KOKKOS_FUNCTION void operator()(Offset i) const {
     Offset const v = i / num_sets, set = i % num_sets, states = offsets(v + 1) - offsets(v);
-    Value sum = 0;
-    for (Offset s = 0; s < states; ++s) sum += tables(cells(v) + s * num_sets + set);
-    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = sum > least_sum<Value>() ? tables(cells(v) + s * num_sets + set) / sum : Value(0);
+    Value largest = Semiring::zero(), sum = 0;
+    for (Offset s = 0; s < states; ++s) largest = Kokkos::max(largest, of_state(v, s, set));
+    bool const is_possible = largest > Semiring::zero();
+    for (Offset s = 0; s < states; ++s) sum += is_possible ? Semiring::ratio(of_state(v, s, set), largest) : Value(0);
+    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = is_possible ? Semiring::ratio(of_state(v, s, set), largest) / sum : Value(0);
   }
+
+ private:
+  KOKKOS_FUNCTION Value of_state(Offset variable, Offset state, Offset set) const { return tables(cells(variable) + state * num_sets + set); }
 };
 
 /// Which values a variable's evidence multiplies by, [states, sets].
@@ -49,8 +50,11 @@ std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan cons
     for (auto const& o : last_of_each_variable(sets[set])) {
       if (o.variable < 0 || o.variable >= plan.num_variables() || (o.is_hard() ? o.value >= cardinality[o.variable] : cardinality[o.variable] != 2))
         throw InputError("evidence of variable " + std::to_string(o.variable) + " does not fit its states");
-      for (Index s = 0; s < cardinality[o.variable]; ++s)
-        result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = static_cast<Value>(o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihood[s]);
+      for (Index s = 0; s < cardinality[o.variable]; ++s) {
+        double const p = o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihood[s];
+        if (p > 0 && p < std::numeric_limits<Value>::min() && sizeof(Value) < sizeof(double)) throw InputError("evidence of variable " + std::to_string(o.variable) + " has a likelihood that single precision cannot hold; double can");
+        result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = Semiring::of_probability(static_cast<Value>(p));
+      }
     }
   return result;
 }
@@ -122,6 +126,8 @@ State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace
   state.evidence = detail::evidence_tables<Semiring>(host, std::vector<HostEvidence>(static_cast<std::size_t>(host.num_sets)));
   state.is_current.assign(host.reductions.reductions().size(), false);
   auto given = tables::detail::reordered(network, host.reductions, host.first_evidence);
+  for (auto& table : given)
+    for (Value& value : table) value = Semiring::of_probability(value);
   given.insert(given.end(), state.evidence.begin(), state.evidence.end());
   tables::set_given<Value>(exec, host.reductions, state.values, given);
   return state;
@@ -169,12 +175,20 @@ void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::mem
 }
 
 template <class Semiring, class ExecutionSpace>
+bool is_in_range(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
+  std::vector<Index> current;
+  for (std::size_t r = 0; r < state.is_current.size(); ++r)
+    if (state.is_current[r]) current.push_back(static_cast<Index>(r));
+  return tables::are_in_range<Semiring>(exec, plan.host.reductions, state.values, current);
+}
+
+template <class Semiring, class ExecutionSpace>
 void marginals(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state,
                Kokkos::View<typename Semiring::Value*, typename ExecutionSpace::memory_space> const& p) {
   auto const size = static_cast<std::size_t>(plan.marginal_offsets.back()) * static_cast<std::size_t>(plan.host.num_sets);
   if (p.extent(0) != size) throw ShapeError("p", size, p.extent(0));
   Kokkos::parallel_for("hornbill::jtree::normalise_marginals", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Offset>>(exec, 0, Offset{plan.host.num_variables()} * plan.host.num_sets),
-                       detail::NormaliseMarginals<typename Semiring::Value, typename ExecutionSpace::memory_space>{state.values.cells, plan.cells, plan.offsets, plan.host.num_sets, p});
+                       detail::NormaliseMarginals<Semiring, typename ExecutionSpace::memory_space>{state.values.cells, plan.cells, plan.offsets, plan.host.num_sets, p});
 }
 
 template <class Semiring, class ExecutionSpace>
@@ -183,10 +197,12 @@ std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan
   auto const sets = static_cast<std::size_t>(plan.host.num_sets);
   auto const cells = tables::cells_of(exec, plan.host.reductions, state.values, plan.host.joints.at(joint));
   std::vector<std::vector<double>> result(sets);
-  for (std::size_t i = 0; i < cells.size(); ++i) result[i % sets].push_back(static_cast<double>(cells[i]));
+  auto const zero = Semiring::zero();
+  std::vector<typename Semiring::Value> largest(sets, zero);
+  for (std::size_t i = 0; i < cells.size(); ++i) largest[i % sets] = std::max(largest[i % sets], cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) result[i % sets].push_back(largest[i % sets] > zero ? static_cast<double>(Semiring::ratio(cells[i], largest[i % sets])) : 0.0);
   for (auto& of_set : result) {
-    double sum = 0;
-    for (double value : of_set) sum += value;
+    double const sum = std::accumulate(of_set.begin(), of_set.end(), 0.0);
     if (sum > 0)
       for (double& value : of_set) value /= sum;
   }
@@ -196,9 +212,10 @@ std::vector<std::vector<double>> joint_marginal(ExecutionSpace const& exec, Plan
 template <class Semiring, class ExecutionSpace>
 std::vector<double> log_partition(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
   auto const cells = tables::cells_of(exec, plan.host.reductions, state.values, plan.host.total);
-  double const exponent = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[plan.host.total];
+  double exponent = 0;
+  if constexpr (Semiring::scales) exponent = tables::exponents_of(plan.host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[plan.host.total];
   std::vector<double> log_z;
-  for (auto cell : cells) log_z.push_back(cell <= detail::least_sum<typename Semiring::Value>() ? -std::numeric_limits<double>::infinity() : std::log(static_cast<double>(cell)) + exponent * std::numbers::ln2);
+  for (auto cell : cells) log_z.push_back(Semiring::log_of(cell) + exponent * std::numbers::ln2);
   return log_z;
 }
 

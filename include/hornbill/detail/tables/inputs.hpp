@@ -28,6 +28,22 @@ KOKKOS_INLINE_FUNCTION int exponent_of(Value largest) {
   return largest > 0 && !Kokkos::isinf(largest) ? Kokkos::clamp(static_cast<int>(Kokkos::logb(largest)), -most, most) : 0;
 }
 
+/// Between which numbers the positive cells are that a lane wrote; of semirings that do not scale nothing is kept.
+template <class Semiring, bool scales = Semiring::scales>
+struct Extent {
+  KOKKOS_FORCEINLINE_FUNCTION void include(typename Semiring::Value) {}
+};
+template <class Semiring>
+struct Extent<Semiring, true> {
+  using Value = typename Semiring::Value;
+  Value largest = 0, smallest = Kokkos::Experimental::infinity_v<Value>;
+
+  KOKKOS_FORCEINLINE_FUNCTION void include(Value value) {
+    largest = Kokkos::max(largest, value);
+    if (value > 0) smallest = Kokkos::min(smallest, value);
+  }
+};
+
 /// Reads what no thread of the kernel writes: on a GPU it may then be read before values that are written earlier.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load(T const* place) {

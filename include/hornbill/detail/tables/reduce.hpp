@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -21,12 +23,29 @@ using hornbill::detail::to_view;
 
 /// Before a run: nothing is known of the tables that will be made.
 template <class Value, class MemorySpace>
-struct ForgetLargest {
+struct ForgetExtents {
   Kokkos::View<ReductionTask const*, MemorySpace> tasks;
   Kokkos::View<Index const*, MemorySpace> reductions;
-  Kokkos::View<Value*, MemorySpace> largest;
-  KOKKOS_FUNCTION void operator()(Index i) const { largest(tasks(reductions(i)).table) = 0; }
+  Kokkos::View<Value*, MemorySpace> largest, smallest;
+  KOKKOS_FUNCTION void operator()(Index i) const {
+    Index const table = tasks(reductions(i)).table;
+    largest(table) = 0;
+    smallest(table) = Kokkos::Experimental::infinity_v<Value>;
+  }
 };
+
+/// By how many powers of two products of a reduction's inputs, as they are read, may be below 1, and sums of them above it.
+template <class Value>
+std::pair<double, double> powers_of_products(HostReductions const& host, HostReduction const& reduction, std::vector<Value> const& largest, std::vector<Value> const& smallest) {
+  double below = 0, above = std::log2(host.states_of(reduction.eliminated));
+  for (Index t : reduction.inputs) {
+    if (!(largest[t] > 0)) continue;  // all zero
+    int const exponent = exponent_of(largest[t]);
+    below += std::max(0.0, exponent - static_cast<double>(std::logb(smallest[t])));
+    above += std::max(0.0, static_cast<double>(std::logb(largest[t])) - exponent + 1);
+  }
+  return {below, above};
+}
 
 }  // namespace hornbill::tables::detail
 
@@ -79,7 +98,8 @@ template <class Value, class ExecutionSpace>
 TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host) {
   using View = Kokkos::View<Value*, typename ExecutionSpace::memory_space>;
   return {hornbill::detail::allocate<View>(exec, "hornbill::tables::cells", static_cast<std::size_t>(host.num_cells())),
-          hornbill::detail::allocate_initialised<View>(exec, "hornbill::tables::largest", host.tables().size())};
+          hornbill::detail::allocate_initialised<View>(exec, "hornbill::tables::largest", host.tables().size()),
+          hornbill::detail::allocate_initialised<View>(exec, "hornbill::tables::smallest", host.tables().size())};
 }
 
 template <class Value, class ExecutionSpace>
@@ -87,19 +107,27 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValu
   auto const last = static_cast<std::size_t>(first) + given.size();
   if (last > static_cast<std::size_t>(host.num_given())) throw ShapeError("given tables", static_cast<std::size_t>(host.num_given()), last);
   if (given.empty()) return;
-  std::vector<Value> cells, largest;
+  std::vector<Value> cells, largest, smallest;
   for (std::size_t t = 0; t < given.size(); ++t) {
     auto const expected = static_cast<std::size_t>(host.tables()[static_cast<std::size_t>(first) + t].cells);
     if (given[t].size() != expected) throw ShapeError("cells of a given table", expected, given[t].size());
     cells.insert(cells.end(), given[t].begin(), given[t].end());
-    if constexpr (std::is_arithmetic_v<Value>) largest.push_back(*std::max_element(given[t].begin(), given[t].end()));
+    if constexpr (std::is_floating_point_v<Value>) {  // others are never scaled
+      detail::Extent<SumProduct<Value>> extent;
+      for (Value value : given[t]) extent.include(value);
+      largest.push_back(extent.largest);
+      smallest.push_back(extent.smallest);
+    }
   }
   auto const copy = [&](std::vector<Value> const& source, auto const& view, Offset begin) {
     Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const on_host(source.data(), source.size());
     Kokkos::deep_copy(exec, Kokkos::subview(view, std::pair(begin, begin + std::ssize(source))), on_host);
   };
   copy(cells, values.cells, host.tables()[static_cast<std::size_t>(first)].offset);
-  if (!largest.empty()) copy(largest, values.largest, first);  // else of values that are never scaled
+  if (!largest.empty()) {
+    copy(largest, values.largest, first);
+    copy(smallest, values.smallest, first);
+  }
   exec.fence("hornbill: copies from the host's tables");
 }
 
@@ -117,8 +145,8 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
   using Kernel = detail::Reduce<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::reduce");
   if constexpr (Semiring::scales)
-    Kokkos::parallel_for("hornbill::tables::forget_largest", Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
-                         detail::ForgetLargest<Value, MemorySpace>{reductions.tasks, schedule.reductions, values.largest});
+    Kokkos::parallel_for("hornbill::tables::forget_extents", Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
+                         detail::ForgetExtents<Value, MemorySpace>{reductions.tasks, schedule.reductions, values.largest, values.smallest});
   for (std::size_t level = 0; level + 1 < schedule.first_block.size(); ++level) {
     Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
     auto policy = typename Kernel::Policy(exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
@@ -133,6 +161,26 @@ std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> 
   for (auto const& reduction : host.reductions())
     for (Index t : reduction.shifts >= 0 ? std::vector<Index>{} : reduction.inputs) exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
   return exponents;
+}
+
+template <class Semiring, class ExecutionSpace>
+bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, std::span<Index const> run) {
+  if constexpr (Semiring::scales) {
+    using Limits = std::numeric_limits<typename Semiring::Value>;
+    auto const largest = hornbill::detail::to_vector(exec, values.largest), smallest = hornbill::detail::to_vector(exec, values.smallest);
+    return std::all_of(run.begin(), run.end(), [&](Index r) {
+      auto const [below, above] = detail::powers_of_products(host, host.reductions()[r], largest, smallest);
+      return below < -Limits::min_exponent && above < Limits::max_exponent;
+    });
+  }
+  return true;
+}
+
+template <class Semiring, class ExecutionSpace>
+bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values) {
+  std::vector<Index> all(host.reductions().size());
+  std::iota(all.begin(), all.end(), 0);
+  return are_in_range<Semiring>(exec, host, values, all);
 }
 
 }  // namespace hornbill::tables

@@ -13,6 +13,7 @@ template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
   using MemorySpace = typename ExecutionSpace::memory_space;
+  using Extent = detail::Extent<Semiring>;
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
   // On a GPU so few registers that three teams share a multiprocessor: memory is waited for less.
@@ -28,12 +29,14 @@ struct Reduce {
     auto const task = from.tasks(place.task);
     Index const high = place.block / task.blocks_of_row * task.highs_of_block, begin = place.block % task.blocks_of_row * task.block_rows;
     Block const block{high, Kokkos::min(high + task.highs_of_block, task.rows_high), begin, Kokkos::min(begin + task.block_rows, task.rows_low)};
-    Value largest = reduce_block(team, task, block);
+    auto const extent = reduce_block(team, task, block);
     if constexpr (Semiring::scales) {
-      team.team_reduce(Kokkos::Max<Value>(largest));
+      Kokkos::MinMaxScalar<Value> of_block{extent.smallest, extent.largest};
+      team.team_reduce(Kokkos::MinMax<Value>(of_block));
       Kokkos::single(Kokkos::PerTeam(team), [&] {
-        auto& of_table = from.values.largest(task.table);
-        if (Kokkos::atomic_load(&of_table) < largest) Kokkos::atomic_max(&of_table, largest);
+        auto &largest = from.values.largest(task.table), &smallest = from.values.smallest(task.table);
+        if (Kokkos::atomic_load(&largest) < of_block.max_val) Kokkos::atomic_max(&largest, of_block.max_val);
+        if (Kokkos::atomic_load(&smallest) > of_block.min_val) Kokkos::atomic_min(&smallest, of_block.min_val);
       });
     }
   }
@@ -50,8 +53,8 @@ struct Reduce {
   /// The same where some inputs are read once for a run of states of the high digit.
   KOKKOS_FUNCTION static constexpr int rows_at_once(int states, int num_apart) { return on_host ? 256 : states * num_apart <= 2 ? 4 : states * num_apart <= 8 ? 2 : 1; }
 
-  /// The largest value that a lane wrote.
-  KOKKOS_FUNCTION Value reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
+  /// What a lane wrote.
+  KOKKOS_FUNCTION Extent reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
     if constexpr (Semiring::selects)
       if (task.shifts >= 0) return shift_rows(team, task, block);
     if (task.run > 1) return reduce_in_common(team, task, block);
@@ -63,7 +66,7 @@ struct Reduce {
       default: return reduce_of<many>(team, task, block);
     }
   }
-  KOKKOS_FUNCTION Value reduce_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
+  KOKKOS_FUNCTION Extent reduce_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
     switch (task.over_low) {
       case 2: return task.num_apart == 1 ? rows_in_common<2, 1>(team, task, block) : rows_in_common<2, 2>(team, task, block);
       case 3: return task.num_apart == 1 ? rows_in_common<3, 1>(team, task, block) : rows_in_common<3, 2>(team, task, block);
@@ -72,14 +75,14 @@ struct Reduce {
     }
   }
   template <int Count>
-  KOKKOS_FUNCTION Value reduce_of(Team const& team, ReductionTask const& task, Block const& block) const {
+  KOKKOS_FUNCTION Extent reduce_of(Team const& team, ReductionTask const& task, Block const& block) const {
     if (task.log_lanes > 0) return shared_rows<Count>(team, task, block);
     if (block.end - block.begin <= (on_host ? 16 : team_size)) return own_rows<Count, 1>(team, task, block);
     return own_rows<Count, rows_at_once(Count)>(team, task, block);
   }
 
-  KOKKOS_FUNCTION Value shift_rows(Team const& team, ReductionTask const& task, Block const& block) const {
-    Value largest{};
+  KOKKOS_FUNCTION Extent shift_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+    Extent extent;
     for (Index low = block.begin + team.team_rank(); low < block.end; low += team_size) {
       auto const value = [&](Index k) {
         auto const& input = from.inputs(task.first_input + k);
@@ -87,16 +90,16 @@ struct Reduce {
       };
       Value const shift = Semiring::shift_to_mean(value, task.num_inputs, task.shifts);
       from.values.cells(output_of(task, block.high) + low) = shift;
-      if constexpr (Semiring::scales) largest = Kokkos::max(largest, shift);
+      extent.include(shift);
     }
-    return largest;
+    return extent;
   }
 
   template <int Count>
-  KOKKOS_FUNCTION Value shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+  KOKKOS_FUNCTION Extent shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), groups = team_size >> task.log_lanes;
     auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
-    Value largest{};
+    Extent extent;
     for (Index first = block.begin; first < block.end; first += groups) {
       Index const low = first + (team.team_rank() >> task.log_lanes);
       Value result[1] = {Semiring::zero()};
@@ -109,11 +112,11 @@ struct Reduce {
       }
       if (lane == 0 && low < block.end) {
         from.values.cells(output_of(task, block.high) + low) = *partial;
-        if constexpr (Semiring::scales) largest = Kokkos::max(largest, *partial);
+        extent.include(*partial);
       }
       team.team_barrier();  // the next rows' partial results overwrite these
     }
-    return largest;
+    return extent;
   }
 
   template <int Count>
@@ -130,8 +133,8 @@ struct Reduce {
   }
 
   template <int Count, int Rows>
-  KOKKOS_FUNCTION Value own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
-    Value largest{};
+  KOKKOS_FUNCTION Extent own_rows(Team const& team, ReductionTask const& task, Block const& block) const {
+    Extent extent;
     for (Index first = block.begin + team.team_rank(); first < block.end; first += Rows * team_size) {
       auto const share = RowsOfLane<ExecutionSpace, Rows>::share_of(first, block.end);
       Value* const out = from.values.cells.data() + task.output + first;
@@ -141,7 +144,7 @@ struct Reduce {
       if constexpr (Count == many) {
         for (Index high = block.high; high < block.last_high; ++high) {
           combine_many<Rows>(task, high, share, result);
-          store<Rows>(share, result, out + out_high.announce(Kokkos::min(high + 1, block.last_high - 1)), largest);
+          store<Rows>(share, result, out + out_high.announce(Kokkos::min(high + 1, block.last_high - 1)), extent);
         }
       } else {
         Cursor<Semiring, ExecutionSpace, Count, Rows> cursor(from, task, share);
@@ -151,19 +154,19 @@ struct Reduce {
           Index places[Count];
           cursor.announce(following, places);
           combine<Count, Rows>(task, share, cursor, places, result);
-          store<Rows>(share, result, out + out_high.announce(following), largest);
+          store<Rows>(share, result, out + out_high.announce(following), extent);
         }
       }
     }
-    return largest;
+    return extent;
   }
 
   /// Where some inputs stay the same for a run of states of the high digit: their product is kept for that long.
   template <int States, int Apart>
-  KOKKOS_FUNCTION Value rows_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
+  KOKKOS_FUNCTION Extent rows_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
     constexpr int most_rows = rows_at_once(States, Apart);
     using OfLane = RowsOfLane<ExecutionSpace, most_rows>;
-    Value largest{};
+    Extent extent;
     for (Index first = block.begin + team.team_rank(); first < block.end; first += most_rows * team_size) {
       auto const share = OfLane::share_of(first, block.end);
       int const rows = OfLane::rows_of(share);
@@ -187,11 +190,11 @@ struct Reduce {
             if (state + 1 < States)  // behind the last there may be no number for a place
               for (int k = 0; k < Apart; ++k) places[k] += cursor.over[k];
           }
-          store<most_rows>(share, result, to, largest);
+          store<most_rows>(share, result, to, extent);
         }
       }
     }
-    return largest;
+    return extent;
   }
 
   /// The product of all inputs but the first, for each state of what is eliminated.
@@ -213,12 +216,12 @@ struct Reduce {
   }
 
   template <int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Value const (&result)[Rows], Value* out, Value& largest) {
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Value const (&result)[Rows], Value* out, Extent& extent) {
     for (int r = 0; r < Rows; ++r)
       if (r < share.num_rows) out[r * team_size] = result[r];
     if constexpr (Semiring::scales)
       for (int r = 0; r < Rows; ++r)
-        if (r < share.num_rows) largest = Kokkos::max(largest, result[r]);
+        if (r < share.num_rows) extent.include(result[r]);
   }
 
   KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }

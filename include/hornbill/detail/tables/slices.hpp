@@ -62,7 +62,7 @@ class Slicer {
     reductions_ = make_reductions(exec, slices.reductions);
     schedule_ = make_schedule(exec, slices.reductions, reductions_);
     on_device_ = make_values<Value>(exec, slices.reductions);
-    if constexpr (Semiring::scales) set_largest();
+    if constexpr (Semiring::scales) set_extents();
   }
 
   void run() {
@@ -79,10 +79,13 @@ class Slicer {
 
  private:
   /// Of whole tables, so that all slices are scaled alike.
-  void set_largest() {
+  void set_extents() {
     std::vector<Value> largest;
     for (Index t : slices_.sources) largest.push_back(on_host_.largest(t));
-    for (Index t : slices_.targets) on_host_.largest(t) = 0;
+    for (Index t : slices_.targets) {
+      on_host_.largest(t) = 0;
+      on_host_.smallest(t) = Kokkos::Experimental::infinity_v<Value>;
+    }
     Kokkos::deep_copy(exec_, Kokkos::subview(on_device_.largest, std::pair(Offset{0}, Offset{std::ssize(largest)})), HostCells(largest.data(), largest.size()));
     exec_.fence("hornbill: copy from a temporary host array");
   }
@@ -117,8 +120,11 @@ class Slicer {
     exec_.fence("hornbill: result read by the host");
     if (!slice.is_one_run()) slice.for_each_run(states, [&](Offset to, Offset at, Offset count) { std::copy_n(cells + at, count, on_host_.cells.data() + to); });
     if constexpr (Semiring::scales) {
-      auto& largest = on_host_.largest(slices_.targets[k]);
-      largest = std::max(largest, *std::max_element(cells, cells + slice.cells()));
+      Extent<Semiring> extent;
+      for (Offset i = 0; i < slice.cells(); ++i) extent.include(cells[i]);
+      auto &largest = on_host_.largest(slices_.targets[k]), &smallest = on_host_.smallest(slices_.targets[k]);
+      largest = std::max(largest, extent.largest);
+      smallest = std::min(smallest, extent.smallest);
     }
   }
 

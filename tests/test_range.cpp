@@ -1,0 +1,267 @@
+// Products of probabilities that leave the range of numbers: told, and right in logarithms.
+#include <cmath>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include <hornbill/elim/mini_buckets.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/hornbill.hpp>
+
+#include "support/cells.hpp"
+#include "support/random_networks.hpp"
+
+using namespace hornbill;
+using tables::LogSumExp;
+using tables::MaxProduct;
+using tables::MaxSum;
+using tables::SumProduct;
+
+namespace {
+
+/// Powers of ten down to one that the type just holds.
+template <class Value>
+tables::TableNetwork<Value> steep_network(unsigned seed, Index num_tables) {
+  return test::random_network<SumProduct<Value>>(seed, 6, num_tables, [](double x) { return static_cast<Value>(std::pow(10.0, -std::floor((sizeof(Value) == 4 ? 30 : 300) * x))); });
+}
+
+/// Tables that favour one state of a variable, then as many that favour another.
+template <class Value>
+tables::TableNetwork<Value> opposed(int count, double least) {
+  tables::TableNetwork<Value> network{{3}, {}, {}, {}};
+  auto const low = static_cast<Value>(least), middle = static_cast<Value>(std::sqrt(least));
+  for (int i = 0; i < count; ++i) network.tables.push_back({{0}, {low, Value(1), middle}});
+  for (int i = 0; i < count; ++i) network.tables.push_back({{0}, {Value(1), low, middle}});
+  return network;
+}
+
+template <class Value>
+tables::TableNetwork<double> logarithms(tables::TableNetwork<Value> const& network) {
+  tables::TableNetwork<double> result{network.cardinality, {}, {}, {}};
+  for (auto const& table : network.tables) {
+    result.tables.push_back({table.scope, {}});
+    for (Value value : table.values) result.tables.back().values.push_back(std::log(static_cast<double>(value)));
+  }
+  return result;
+}
+
+template <class Value>
+elim::HostPlan plan_of(tables::TableNetwork<Value> const& network) {
+  auto const scopes = elim::scopes_of(network);
+  return elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes));
+}
+
+template <class Value>
+double log_of(elim::Elimination<Value> const& result) {
+  return std::log(static_cast<double>(result.value)) + result.exponent * std::log(2.0);
+}
+
+void check_log(double found, double expected, double tolerance) {
+  if (std::isinf(expected)) CHECK(found == expected);
+  else CHECK(found == doctest::Approx(expected).epsilon(tolerance).scale(1));
+}
+
+/// Marginals, by variable and state, of logarithms.
+std::vector<double> enumerated_marginals(tables::TableNetwork<double> const& logarithms) {
+  std::vector<double> result;
+  for (Index v = 0; v < logarithms.num_variables(); ++v) {
+    std::vector<double> of_states;
+    for (Index s = 0; s < logarithms.cardinality[v]; ++s) {
+      auto fixed = logarithms;
+      fixed.tables.push_back({{v}, std::vector<double>(static_cast<std::size_t>(logarithms.cardinality[v]), LogSumExp<double>::zero())});
+      fixed.tables.back().values[static_cast<std::size_t>(s)] = 0;
+      of_states.push_back(test::enumerate<LogSumExp<double>>(fixed));
+    }
+    double const all = test::enumerate<LogSumExp<double>>(logarithms);
+    for (double of_state : of_states) result.push_back(std::exp(of_state - all));
+  }
+  return result;
+}
+
+template <class Value>
+jtree::HostPlan tree_plan(tables::TableNetwork<Value> const& network, jtree::PlanOptions const& options = {}) {
+  auto const scopes = elim::scopes_of(network);
+  auto in_cliques = scopes;
+  in_cliques.insert(in_cliques.end(), options.joint.begin(), options.joint.end());
+  return jtree::make_plan(network.cardinality, scopes, jtree::make_join_tree(network.cardinality, in_cliques, elim::make_order(network.cardinality, in_cliques)), options);
+}
+
+template <class Semiring, class Exec>
+std::vector<double> marginals_of(Exec const& exec, jtree::Plan<typename Exec::memory_space> const& plan, jtree::State<Semiring, typename Exec::memory_space> const& state) {
+  Kokkos::View<typename Semiring::Value*, typename Exec::memory_space> const p("hornbill::test::p", static_cast<std::size_t>(plan.marginal_offsets.back() * plan.host.num_sets));
+  jtree::marginals(exec, plan, state, p);
+  auto const values = detail::to_vector(exec, p);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("range: states that opposed tables favour are not lost", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  typename Cell::Exec const exec;
+  bool const is_single = sizeof(Value) == 4;
+  for (int count : {1, is_single ? 6 : 45}) {
+    CAPTURE(count);
+    bool const leaves_range = count > 1;
+    auto const network = opposed<Value>(count, 1e-8);
+    auto const plan = plan_of(network);
+    double const expected = std::log(3.0) + count * std::log(1e-8), tolerance = is_single ? 1e-6 : 1e-13;
+    auto const sum = elim::eliminate<SumProduct<Value>>(exec, network, plan), sliced = elim::eliminate_in_slices<SumProduct<Value>>(exec, network, plan, 100000);
+    check_log(log_of(sum), expected, tolerance);
+    check_log(log_of(sliced), expected, tolerance);
+    auto const best = elim::eliminate<MaxProduct<Value>>(exec, network, plan);
+    check_log(log_of(best), expected - std::log(3.0), tolerance);
+    for (auto const& result : {sum, sliced, best}) CHECK(result.took_logarithms == leaves_range);
+
+    auto const device_plan = elim::make_plan(exec, plan);  // what is asked of a plan that is kept
+    auto const state = elim::make_state<Value>(exec, device_plan);
+    elim::load(exec, network, device_plan, state);
+    elim::run<SumProduct<Value>>(exec, device_plan, state);
+    CHECK(elim::result_of<SumProduct<Value>>(exec, device_plan, state).is_in_range == !leaves_range);
+  }
+}
+
+TEST_CASE_TEMPLATE("range: elimination of steep tables, against all assignments", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  typename Cell::Exec const exec;
+  double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
+  int in_range = 0, out_of_range = 0;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    auto const network = steep_network<Value>(seed, seed % 3 == 0 ? 3 : 20);
+    auto const expected = logarithms(network);
+    auto const plan = plan_of(network);
+    auto const sum = elim::eliminate<SumProduct<Value>>(exec, network, plan);
+    check_log(log_of(sum), test::enumerate<LogSumExp<double>>(expected), tolerance);
+    auto const best = elim::eliminate<MaxProduct<Value>>(exec, network, plan);
+    double const largest = test::enumerate<MaxSum<double>>(expected);
+    check_log(log_of(best), largest, tolerance);
+    check_log(elim::value_of<MaxSum<double>>(expected, best.assignment), largest, tolerance);
+    ++(sum.took_logarithms ? out_of_range : in_range);
+  }
+  CHECK(in_range > 5);
+  CHECK(out_of_range > 5);
+}
+
+TEST_CASE_TEMPLATE("range: mini-buckets of steep tables bound the best", Cell, HORNBILL_DOUBLE_CELLS) {
+  typename Cell::Exec const exec;
+  int apart = 0;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    auto const network = steep_network<double>(seed, 20);
+    auto const expected = logarithms(network);
+    double const largest = test::enumerate<MaxSum<double>>(expected);
+    if (std::isinf(largest)) continue;
+    auto const scopes = elim::scopes_of(network);
+    for (bool match : {false, true}) {
+      CAPTURE(seed);
+      CAPTURE(match);
+      elim::MiniBucketOptions const options{.most_variables = 2, .match_moments = match};
+      auto const order = elim::make_order(network.cardinality, scopes);
+      for (auto const& plan : {elim::make_mini_bucket_plan(network.cardinality, scopes, order, options), elim::make_content_plan<MaxProduct<double>>(exec, network, order, options),
+                               elim::make_content_plan<MaxSum<double>>(exec, expected, order, options)}) {
+        auto const bound = elim::eliminate<MaxProduct<double>>(exec, network, plan);
+        CHECK(log_of(bound) >= largest - 1e-9 * std::abs(largest));
+        CHECK(elim::value_of<MaxSum<double>>(expected, bound.assignment) <= largest + 1e-9 * std::abs(largest));
+        apart += bound.took_logarithms && log_of(bound) > largest + 1;
+      }
+    }
+  }
+  CHECK(apart > 5);
+}
+
+TEST_CASE_TEMPLATE("range: marginals of steep tables, against all assignments", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  using Memory = typename Cell::Memory;
+  typename Cell::Exec const exec;
+  double const tolerance = sizeof(Value) == 4 ? 1e-3 : 1e-10;
+  int in_range = 0, out_of_range = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    auto const network = steep_network<Value>(seed, seed % 3 == 0 ? 2 : 20);
+    auto const expected = logarithms(network);
+    double const log_z = test::enumerate<LogSumExp<double>>(expected);
+    if (std::isinf(log_z)) continue;
+    auto const marginals = enumerated_marginals(expected);
+    auto const plan = jtree::make_plan(exec, tree_plan(network, {.joint = {{0, 1}}}));
+    auto const check = [&]<class Semiring>(jtree::State<Semiring, Memory>& state) {
+      jtree::calibrate(exec, plan, state);
+      if (!jtree::is_in_range(exec, plan, state)) return false;
+      check_log(jtree::log_partition(exec, plan, state).front(), log_z, tolerance);
+      auto const found = marginals_of(exec, plan, state);
+      REQUIRE(found.size() == marginals.size());
+      for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - marginals[i]) <= tolerance);
+      auto const joint = jtree::joint_marginal(exec, plan, state, 0).front();
+      auto const states = static_cast<std::size_t>(network.cardinality[plan.host.joint_scope(0).front()]);
+      std::size_t const first = plan.host.joint_scope(0).front() == 0 ? 0 : static_cast<std::size_t>(network.cardinality[0]);
+      for (std::size_t s = 0; s < states; ++s) {
+        double sum = 0;
+        for (std::size_t i = 0; i < joint.size() / states; ++i) sum += joint[s * (joint.size() / states) + i];
+        CHECK(std::abs(sum - marginals[first + s]) <= tolerance);
+      }
+      return true;
+    };
+    auto of_numbers = jtree::make_state<SumProduct<Value>>(exec, plan, network);
+    ++(check(of_numbers) ? in_range : out_of_range);
+    auto of_logarithms = jtree::make_state<LogSumExp<Value>>(exec, plan, network);
+    CHECK(check(of_logarithms));
+    auto of_best = jtree::make_state<MaxSum<Value>>(exec, plan, network);
+    check_log(elim::value_of<MaxSum<double>>(expected, jtree::best_assignment(exec, plan, of_best)), test::enumerate<MaxSum<double>>(expected), tolerance);
+  }
+  CHECK(in_range > 3);
+  CHECK(out_of_range > 3);
+}
+
+TEST_CASE_TEMPLATE("range: evidence sets that are far apart, one of them impossible, at once and in slices", Cell, HORNBILL_DOUBLE_CELLS) {
+  typename Cell::Exec const exec;
+  Index const children = 300;  // of variable 0: each is 1 with 0.001 or 0.999
+  tables::TableNetwork<double> network;
+  network.cardinality.assign(static_cast<std::size_t>(children) + 2, 2);
+  network.tables.push_back({{0}, {0.5, 0.5}});
+  for (Index v = 1; v <= children; ++v) network.tables.push_back(v % 2 == 0 ? tables::HostTable<double>{{0, v}, {0.999, 0.001, 0.001, 0.999}} : tables::HostTable<double>{{0, v}, {0.001, 0.999, 0.999, 0.001}});
+  network.tables.push_back({{0, children + 1}, {1, 0, 1, 0}});
+  std::vector<HostEvidence> sets(3);
+  for (Index v = 1; v <= children; ++v) sets[1].push_back(Observation::hard(v, 1));
+  sets[2].push_back(Observation::hard(children + 1, 1));
+  auto const host = tree_plan(network, {.num_sets = 3});
+  auto const plan = jtree::make_plan(exec, host);
+  auto numbers = jtree::make_state<SumProduct<double>>(exec, plan, network);
+  jtree::calibrate(exec, plan, numbers);
+  CHECK(jtree::is_in_range(exec, plan, numbers));
+  jtree::observe(exec, plan, numbers, sets);
+  jtree::calibrate(exec, plan, numbers);
+  CHECK(!jtree::is_in_range(exec, plan, numbers));
+
+  auto state = jtree::make_state<LogSumExp<double>>(exec, plan, network);
+  jtree::observe(exec, plan, state, sets);
+  jtree::calibrate(exec, plan, state);
+  auto const p = marginals_of(exec, plan, state), log_z = jtree::log_partition(exec, plan, state);
+  check_log(log_z[0], 0, 1e-12);
+  check_log(log_z[1], children / 2 * (std::log(0.001) + std::log(0.999)), 1e-12);
+  CHECK(log_z[2] == -std::numeric_limits<double>::infinity());
+  for (std::size_t set : {0, 1}) {
+    CHECK(p[set] == doctest::Approx(0.5).epsilon(1e-10));
+    CHECK(p[3 + set] == doctest::Approx(0.5).epsilon(1e-10));
+  }
+  CHECK(p[2] == 0);
+  CHECK(p[5] == 0);
+
+  Kokkos::DefaultHostExecutionSpace const on_host;
+  auto const host_plan = jtree::make_plan(on_host, host);
+  auto sliced = jtree::make_state<LogSumExp<double>>(on_host, host_plan, network);
+  auto sliced_numbers = jtree::make_state<SumProduct<double>>(on_host, host_plan, network);
+  jtree::observe(on_host, host_plan, sliced, sets);
+  jtree::observe(on_host, host_plan, sliced_numbers, sets);
+  CHECK(jtree::calibrate_in_slices(exec, host_plan, sliced, 20000) > 1);
+  jtree::calibrate_in_slices(exec, host_plan, sliced_numbers, 20000);
+  CHECK(!jtree::is_in_range(on_host, host_plan, sliced_numbers));
+  CHECK(jtree::log_partition(on_host, host_plan, sliced)[1] == doctest::Approx(log_z[1]).epsilon(1e-13));
+}
+
+TEST_CASE("range: a likelihood that single precision does not hold is refused") {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  tables::TableNetwork<float> const network{{2}, {{{0}, {0.5f, 0.5f}}}, {}, {}};
+  auto const plan = jtree::make_plan(exec, tree_plan(network));
+  auto state = jtree::make_state<SumProduct<float>>(exec, plan, network);
+  std::vector<HostEvidence> const sets{{Observation::soft(0, 1e-50, 1)}};
+  CHECK_THROWS_WITH_AS(jtree::observe(exec, plan, state, sets), "evidence of variable 0 has a likelihood that single precision cannot hold; double can", InputError);
+}
