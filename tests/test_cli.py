@@ -661,6 +661,40 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual(failed.returncode, 3)
         self.assertEqual(failed.stderr.count("hornbill: "), 1, failed.stderr)
 
+    def test_products_out_of_range(self):
+        # Of 400 words half speak for one class, half for the other.
+        count = 400
+        cpts = ""
+        for i in range(count):
+            ham, spam = ("0.99, 0.01", "0.01, 0.99") if i < count // 2 else ("0.01, 0.99", "0.99, 0.01")
+            cpts += f"variable w{i} {{ type discrete [ 2 ] {{ no, yes }}; }}\nprobability ( w{i} | class ) {{ (ham) {ham}; (spam) {spam}; }}\n"
+        self.write("words.bif", "network words { }\nvariable class { type discrete [ 2 ] { ham, spam }; }\nprobability ( class ) { table 0.75, 0.25; }\n" + cpts)
+        seen = self.write("words.txt", "".join(f"w{i} yes\n" for i in range(count)))
+        log10_z = count / 2 * math.log10(0.99 * 0.01)
+        observed = ("words.bif", "--evidence", seen, "--json")
+        for precision in ("double", "float"):
+            found = json.loads(run("marginals", *observed, "--joint", "class", "--precision", precision)[0])
+            self.assertAlmostEqual(found["log10_z"], log10_z, 9)
+            self.assertAlmostEqual(found["joint"][0]["p"][0], 0.75, 9)
+            self.assertEqual(found["arithmetic"], "logarithms")
+        found = json.loads(run("partition", *observed)[0])
+        self.assertAlmostEqual(found["log10_z"], log10_z, 9)
+        self.assertEqual(found["arithmetic"], "logarithms")
+        self.assertIn("logarithms)", run("map", *observed[:-1])[0])
+        for bounds in ((), ("--mini-buckets", 2)):
+            found = json.loads(run("map", *observed, *bounds)[0])
+            self.assertAlmostEqual(found["log10_value"], log10_z + math.log10(0.75), 9)
+            self.assertEqual(found["assignment"][0], 0)
+        few = self.write("few.txt", "w0 yes\nw1 yes\n")
+        self.assertEqual(json.loads(run("marginals", "words.bif", "--evidence", few, "--json")[0])["arithmetic"], "double")
+        both = run("marginals", "words.bif", "--each", few, "--each", seen)[0]
+        self.assertIn("few.txt: partition function", both)
+        self.assertIn(f"words.txt: partition function 10^{log10_z:.12g}", both)
+        # What was impossible before is so still; what is merely tiny is not.
+        self.write("tiny.uai", "MARKOV\n1\n2\n2\n1 0\n1 0\n2\n 1e-200 0\n2\n 1e-200 1\n")
+        self.assertAlmostEqual(json.loads(run("partition", "tiny.uai", "--json")[0])["log10_z"], -400, 9)
+        self.assertIn("no assignment is possible", run("map", self.write("no.uai", "MARKOV\n1\n2\n2\n1 0\n1 0\n2\n 1 0\n2\n 0 1\n"), code=5)[1])
+
     def test_marginals(self):
         # Rain makes the grass wet, and the road; whoever sees the grass damp knows more of the road.
         self.write("road.bif", "network n { }\nvariable rain { type discrete [ 2 ] { no, yes }; }\nvariable grass { type discrete [ 3 ] { dry, damp, wet }; }\n"

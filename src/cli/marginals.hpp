@@ -1,0 +1,63 @@
+// hornbill marginals: what is asked for, and what comes out.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <hornbill/io/model.hpp>
+#include <hornbill/tables/table_network.hpp>
+
+#include "exact.hpp"
+
+namespace hornbill::cli {
+
+struct MarginalsArguments : ExactArguments {
+  std::vector<std::string> each, joint;
+  std::string top, against, name = "exact", precision = "double";
+  int top_count = 10;
+  bool exact = true;
+};
+
+/// What is to be propagated: what all sets observe alike is cut out of the tables.
+struct MarginalsProblem {
+  tables::TableNetwork<double> network;
+  HostEvidence cut;
+  std::vector<HostEvidence> sets;
+  std::vector<std::vector<Index>> joint;
+  Index num_variables = 0;  ///< of the model; the network's others are of wide factors
+};
+
+struct MarginalsOfSet {
+  std::string name;                      ///< of --each
+  std::vector<std::vector<double>> p;    ///< by variable and state
+  std::vector<std::vector<double>> joint;
+  double log_z = 0;
+  std::string arithmetic;                ///< that it took: float, double, or logarithms (in double) where products leave the range of numbers
+};
+
+struct MarginalsResult {
+  elim::Order order;
+  std::size_t num_cliques = 0, table_bytes = 0;
+  Index sets_at_once = 1;
+  std::size_t slice_bytes = 0;  ///< of the device, where tables go through it in slices; else 0
+  double slices = 0;
+  std::vector<std::vector<Index>> joint_scopes;
+  std::vector<MarginalsOfSet> sets;
+  std::string device;
+  double order_seconds = 0, setup_seconds = 0, seconds = 0;
+};
+
+/// Propagates all evidence sets.   \throws CapacityError
+MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem);
+
+/// What --against names: marginals by variable and state, of stored ones P(variable = 1) alone.   \throws InputError
+std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model);
+
+/// \param query  of which the most probable are printed   \param others  to be compared with
+void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
+/// Writes -o: of sets that are possible.
+void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r);
+
+}  // namespace hornbill::cli

@@ -1,0 +1,155 @@
+// hornbill marginals: what is printed and written.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/config.hpp>
+#include <hornbill/io/uai.hpp>
+
+#include "marginals.hpp"
+#include "solver.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+/// P(variable = 1); 0 where there is no such state.
+std::vector<double> p_true_of(MarginalsOfSet const& set) {
+  std::vector<double> p_true;
+  for (auto const& p : set.p) p_true.push_back(p.size() > 1 ? p[1] : 0);
+  return p_true;
+}
+
+/// How far other marginals are off: those stored in the model, or of a file of the UAI competitions.
+struct Difference {
+  double largest = 0, mean = 0;
+  Index variable = -1;
+};
+
+Difference difference_from(std::vector<std::vector<double>> const& others, MarginalsOfSet const& set) {
+  Difference result;
+  for (std::size_t v = 0; v < others.size(); ++v) {
+    double largest = 0;
+    if (others[v].size() == 1 && set.p[v].size() > 1) largest = std::abs(others[v][0] - set.p[v][1]);
+    else if (others[v].size() == set.p[v].size())
+      for (std::size_t s = 0; s < set.p[v].size(); ++s) largest = std::max(largest, std::abs(others[v][s] - set.p[v][s]));
+    result.mean += largest / static_cast<double>(others.size());
+    if (largest > result.largest || result.variable < 0) {
+      result.largest = largest;
+      result.variable = static_cast<Index>(v);
+    }
+  }
+  return result;
+}
+
+std::string state_name(HostFactorGraph const& graph, Index variable, Index state) {
+  return graph.state_names.empty() || graph.state_names[variable].empty() ? std::to_string(state) : graph.state_names[variable][state];
+}
+
+/// "a = yes, b = 2", of a cell of a joint marginal.
+std::string describe_cell(HostFactorGraph const& graph, MarginalsProblem const& problem, std::vector<Index> const& scope, std::size_t cell) {
+  std::vector<std::string> words;
+  for (std::size_t i = scope.size(); i-- > 0;) {
+    auto const states = static_cast<std::size_t>(problem.network.cardinality[scope[i]]);
+    auto state = static_cast<Index>(cell % states);
+    for (auto const& o : problem.cut)
+      if (o.variable == scope[i]) state = o.value;
+    words.insert(words.begin(), fmt::format("{} = {}", graph.name_of(scope[i]), state_name(graph, scope[i], state)));
+    cell /= states;
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// "double", or "3 sets in double, 1 set in logarithms".
+std::string arithmetic_text(MarginalsResult const& r) {
+  std::map<std::string, int> sets;
+  for (auto const& set : r.sets) ++sets[set.arithmetic];
+  if (sets.size() == 1) return sets.begin()->first;
+  std::vector<std::string> words;
+  for (auto const& [arithmetic, count] : sets) words.push_back(fmt::format("{} {} in {}", count, count == 1 ? "set" : "sets", arithmetic));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model) {
+  std::vector<std::vector<double>> others;
+  if (a.against.empty()) return others;
+  bool const is_stored = model.marginals.contains(a.against);
+  if (is_stored) {
+    for (double p : model.marginals.at(a.against).p_true) others.push_back({p});
+  } else if (std::filesystem::exists(a.against)) {
+    others = io::read_uai_marginals(a.against);
+  } else {
+    throw InputError(fmt::format("--against {} is neither a file nor marginals stored in {}, where there are {}", a.against, a.file, model.marginals.empty() ? "none" : fmt::format("{}", fmt::join(names_of(model.marginals), ", "))));
+  }
+  if (std::ssize(others) != model.graph.num_variables) throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, others.size(), model.graph.num_variables));
+  for (Index v = 0; v < model.graph.num_variables && !is_stored; ++v)
+    if (std::ssize(others[v]) != model.graph.states(v)) throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(), model.graph.states(v)));
+  return others;
+}
+
+void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
+  for (auto const& set : r.sets) {
+    auto const label = set.name.empty() ? a.file : a.file + ", " + set.name;
+    if (std::isinf(set.log_z)) continue;
+    fmt::print("{}: partition function 10^{:.12g}\n", label, set.log_z / std::numbers::ln10);
+    auto const p_true = p_true_of(set);
+    for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {}\n", p_true[v], model.graph.name_of(v));
+    for (std::size_t j = 0; j < set.joint.size(); ++j)
+      for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_cell(model.graph, problem, r.joint_scopes[j], cell));
+    if (others.empty()) continue;
+    auto const d = difference_from(others, set);
+    fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
+  }
+  fmt::print("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
+             r.slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(r.slice_bytes)), r.slices) : "", r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
+  fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
+}
+
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
+  auto json = order_json(a, r.order, r.table_bytes);
+  json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
+  for (auto const& set : r.sets) {
+    nlohmann::json answer;
+    if (!set.name.empty()) answer["evidence"] = set.name;
+    answer["arithmetic"] = set.arithmetic;
+    if (std::isinf(set.log_z)) answer["log10_z"] = nullptr;
+    else answer["log10_z"] = set.log_z / std::numbers::ln10;
+    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p", set.p[v]}});
+    for (std::size_t j = 0; j < set.joint.size(); ++j) {
+      nlohmann::json names;
+      for (Index v : r.joint_scopes[j]) names.push_back(model.graph.name_of(v));
+      answer["joint"].push_back({{"variables", names}, {"p", set.joint[j]}});
+    }
+    if (!others.empty() && std::isfinite(set.log_z)) {
+      auto const d = difference_from(others, set);
+      answer["against"] = {{"name", a.against}, {"largest", d.largest}, {"mean", d.mean}, {"variable", model.graph.name_of(d.variable)}};
+    }
+    if (a.each.empty()) json.update(answer);
+    else json["sets"].push_back(answer);
+  }
+  fmt::print("{}\n", json.dump());
+}
+
+void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r) {
+  if (a.output.ends_with(".MAR")) return io::write_uai_marginals(r.sets.front().p, a.output);
+  for (auto const& set : r.sets) {
+    if (std::isinf(set.log_z)) continue;
+    io::StoredMarginals marginals;
+    marginals.p_true = p_true_of(set);
+    auto evidence = a.evidence;
+    if (!set.name.empty()) evidence.push_back(set.name);
+    marginals.attributes = {{"method", "junction tree"}, {"backend", a.backend}, {"precision", a.precision}, {"arithmetic", set.arithmetic}, {"log_z", fmt::format("{:.17g}", set.log_z)},
+                            {"evidence", fmt::format("{}", fmt::join(evidence, " "))}, {"hornbill_version", HORNBILL_VERSION}};
+    model.marginals[stored_name(a.name, set.name)] = std::move(marginals);
+  }
+  io::write_model(model, a.output);
+}
+
+}  // namespace hornbill::cli

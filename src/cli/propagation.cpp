@@ -1,0 +1,144 @@
+// hornbill marginals: evidence sets through a junction tree.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/elim/elimination.hpp>
+#include <hornbill/jtree/calibration.hpp>
+
+#include "marginals.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+/// A plan, and where its tables are to be.
+struct Prepared {
+  jtree::HostPlan plan;
+  std::size_t table_bytes = 0, slice_bytes = 0;  // as of Result
+};
+
+/// For as many evidence sets at once as fit on the device; where not even one does, its tables are to go through it in slices.   \throws CapacityError
+template <class Value>
+Prepared prepare(ExactArguments const& a, MarginalsProblem const& problem, jtree::JoinTree const& tree, Index sets) {
+  auto const to_blame = blame(tree.order, problem.network);
+  for (;; sets = (sets + 1) / 2) {
+    Prepared prepared;
+    try {
+      prepared.plan = planned(a, to_blame, [&] { return jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint}); });
+    } catch (CapacityError const&) {
+      if (sets > 1) continue;
+      throw;
+    }
+    prepared.table_bytes = tables::bytes_needed<Value>(prepared.plan.reductions);
+    if (sets > 1 && !fit_on_device(a, prepared.table_bytes)) continue;
+    prepared.slice_bytes = slice_bytes(a, prepared.table_bytes, "the junction tree", to_blame);
+    return prepared;
+  }
+}
+
+/// A set's marginals of the model's own variables.
+template <class Value>
+std::vector<std::vector<double>> marginals_of_set(MarginalsProblem const& problem, std::vector<Offset> const& offsets, std::vector<Value> const& p, Index set, Index num_sets, HostFactorGraph const& graph) {
+  std::vector<std::vector<double>> result;
+  for (Index v = 0; v < problem.num_variables; ++v) {
+    auto& of_variable = result.emplace_back();
+    for (Offset i = offsets[v]; i < offsets[v + 1]; ++i) of_variable.push_back(static_cast<double>(p[i * num_sets + set]));
+  }
+  for (auto const& o : problem.cut) {
+    result[o.variable].assign(static_cast<std::size_t>(graph.states(o.variable)), 0);
+    result[o.variable][o.value] = 1;
+  }
+  return result;
+}
+
+/// Propagates evidence sets, as many at once as the plan has; of the last run some may be there twice.
+/// \param exec  where the tables are   \param calibrate  sends messages   \return sets of which products left the range of numbers
+template <class Semiring, class Exec, class Calibrate>
+std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& problem, HostFactorGraph const& graph, jtree::HostPlan host, std::vector<std::size_t> const& which, MarginalsResult& result,
+                                   Calibrate const& calibrate) {
+  using Value = typename Semiring::Value;
+  auto begin = Clock::now();
+  auto const plan = jtree::make_plan(exec, std::move(host));
+  auto state = jtree::make_state<Semiring>(exec, plan, tables::converted<Value>(problem.network));
+  auto const at_once = static_cast<std::size_t>(plan.host.num_sets);
+  Kokkos::View<Value*, typename Exec::memory_space> const p("hornbill::cli::marginals", static_cast<std::size_t>(plan.marginal_offsets.back()) * at_once);
+  exec.fence("hornbill: set-up is timed by itself");
+  result.setup_seconds += seconds_since(begin);
+  std::vector<std::size_t> out_of_range;
+  for (std::size_t first = 0; first < which.size(); first += at_once) {
+    std::size_t const here = std::min(at_once, which.size() - first);
+    std::vector<HostEvidence> sets;
+    for (std::size_t s = 0; s < at_once; ++s) sets.push_back(problem.sets[which[first + std::min(s, here - 1)]]);
+    begin = Clock::now();
+    jtree::observe(exec, plan, state, sets);
+    calibrate(plan, state);
+    jtree::marginals(exec, plan, state, p);
+    auto const found = detail::to_vector(exec, p);
+    bool const is_in_range = jtree::is_in_range(exec, plan, state);
+    result.seconds += seconds_since(begin);
+    if (!is_in_range) {
+      out_of_range.insert(out_of_range.end(), which.begin() + static_cast<std::ptrdiff_t>(first), which.begin() + static_cast<std::ptrdiff_t>(first + here));
+      continue;
+    }
+    auto const log_z = jtree::log_partition(exec, plan, state);
+    for (std::size_t s = 0; s < here; ++s) {
+      auto& of_set = result.sets[which[first + s]];
+      of_set.log_z = log_z[s];
+      of_set.p = marginals_of_set(problem, plan.marginal_offsets, found, static_cast<Index>(s), plan.host.num_sets, graph);
+    }
+    for (std::size_t j = 0; j < plan.host.joints.size(); ++j) {
+      auto const of_sets = jtree::joint_marginal(exec, plan, state, j);
+      for (std::size_t s = 0; s < here; ++s) result.sets[which[first + s]].joint.push_back(of_sets[s]);
+    }
+  }
+  result.joint_scopes.clear();
+  for (std::size_t j = 0; j < plan.host.joints.size(); ++j) result.joint_scopes.push_back(plan.host.joint_scope(j));
+  return out_of_range;
+}
+
+/// The same on --backend, for sets that nothing is known of yet.   \param[in,out] which  then those of which products left the range of numbers
+template <class Semiring>
+void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, jtree::JoinTree const& tree, char const* arithmetic, std::vector<std::size_t>& which, MarginalsResult& result) {
+  if (which.empty()) return;
+  auto prepared = prepare<typename Semiring::Value>(a, problem, tree, static_cast<Index>(which.size()));
+  result.table_bytes = prepared.table_bytes;
+  result.sets_at_once = prepared.plan.num_sets;
+  result.slice_bytes = prepared.slice_bytes;
+  for (std::size_t s : which) result.sets[s].arithmetic = arithmetic;
+  try {
+    backend::visit(a.backend, [&](auto const& exec) {
+      auto const in_slices = [&](auto const& plan, auto& state) { result.slices += jtree::calibrate_in_slices(exec, plan, state, prepared.slice_bytes); };
+      auto const at_once = [&](auto const& plan, auto& state) { jtree::calibrate(exec, plan, state); };
+      if (prepared.slice_bytes > 0) which = propagate<Semiring>(Kokkos::DefaultHostExecutionSpace(), problem, model.graph, std::move(prepared.plan), which, result, in_slices);
+      else which = propagate<Semiring>(exec, problem, model.graph, std::move(prepared.plan), which, result, at_once);
+    });
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{} on backend {}: {}", a.file, a.backend, e.what()));
+  }
+}
+
+}  // namespace
+
+MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem) {
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  MarginalsResult result;
+  result.device = backend::describe(a.backend);
+  auto const begin = Clock::now();
+  auto scopes = elim::scopes_of(problem.network);
+  scopes.insert(scopes.end(), problem.joint.begin(), problem.joint.end());
+  auto const tree = jtree::make_join_tree(problem.network.cardinality, scopes, find_order(a, problem.network.cardinality, scopes, problem.network.variable_names));
+  result.order = tree.order;
+  result.num_cliques = tree.cliques.size();
+  result.order_seconds = seconds_since(begin);
+  std::vector<std::size_t> which(problem.sets.size());
+  std::iota(which.begin(), which.end(), 0);
+  for (std::size_t s : which) result.sets.push_back({a.each.empty() ? "" : a.each[s], {}, {}, 0, ""});
+  if (a.precision == "float") propagate<tables::SumProduct<float>>(a, model, problem, tree, "float", which, result);
+  propagate<tables::SumProduct<double>>(a, model, problem, tree, "double", which, result);
+  propagate<tables::LogSumExp<double>>(a, model, problem, tree, "logarithms", which, result);
+  return result;
+}
+
+}  // namespace hornbill::cli
