@@ -44,6 +44,20 @@ struct Extent<Semiring, true> {
   }
 };
 
+/// Makes a table's extent include a block's. Numbers of at least 0 are ordered as their bits are, of which a GPU takes the larger in one instruction
+/// that nothing waits for; for numbers it would try again and again.
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_include(Value& largest, Value& smallest, Kokkos::MinMaxScalar<Value> const& of_block) {
+#ifdef __CUDA_ARCH__
+  using Bits = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, unsigned long long>;
+  Kokkos::atomic_max(reinterpret_cast<Bits*>(&largest), Kokkos::bit_cast<Bits>(of_block.max_val));
+  Kokkos::atomic_min(reinterpret_cast<Bits*>(&smallest), Kokkos::bit_cast<Bits>(of_block.min_val));
+#else
+  if (Kokkos::atomic_load(&largest) < of_block.max_val) Kokkos::atomic_max(&largest, of_block.max_val);
+  if (Kokkos::atomic_load(&smallest) > of_block.min_val) Kokkos::atomic_min(&smallest, of_block.min_val);
+#endif
+}
+
 /// Reads what no thread of the kernel writes: on a GPU it may then be read before values that are written earlier.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load(T const* place) {

@@ -33,11 +33,7 @@ struct Reduce {
     if constexpr (Semiring::scales) {
       Kokkos::MinMaxScalar<Value> of_block{extent.smallest, extent.largest};
       team.team_reduce(Kokkos::MinMax<Value>(of_block));
-      Kokkos::single(Kokkos::PerTeam(team), [&] {
-        auto &largest = from.values.largest(task.table), &smallest = from.values.smallest(task.table);
-        if (Kokkos::atomic_load(&largest) < of_block.max_val) Kokkos::atomic_max(&largest, of_block.max_val);
-        if (Kokkos::atomic_load(&smallest) > of_block.min_val) Kokkos::atomic_min(&smallest, of_block.min_val);
-      });
+      Kokkos::single(Kokkos::PerTeam(team), [&] { atomic_include(from.values.largest(task.table), from.values.smallest(task.table), of_block); });
     }
   }
 
