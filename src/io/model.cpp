@@ -39,9 +39,10 @@ void write_graph_only(Model const& model, std::string const& file) {
   Write(model.graph, file);
 }
 
+template <HostFactorGraph (*Read)(std::string const&, std::vector<std::string>*)>
 Model read_network(std::string const& file) {
   Model model;
-  model.graph = read_bif(file, &model.warnings);
+  model.graph = Read(file, &model.warnings);
   return model;
 }
 void refuse_to_write(Model const&, std::string const& file) {
@@ -53,7 +54,7 @@ constexpr std::array formats{
     Format{".h5", read_hdf5, write_hdf5}, Format{".hdf5", read_hdf5, write_hdf5},
     Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
     Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>},
-    Format{".uai", read_graph_only<read_uai>, write_graph_only<write_uai>}, Format{".bif", read_network, refuse_to_write}};
+    Format{".uai", read_network<read_uai>, write_graph_only<write_uai>}, Format{".bif", read_network<read_bif>, refuse_to_write}};
 
 Format const& require_format(std::string const& file) {
   for (auto const& format : formats)

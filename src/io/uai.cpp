@@ -1,4 +1,6 @@
+#include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,25 @@ constexpr int most_variables_of_a_factor = 64;
 void multiply(std::vector<TableFactor>& factors, double constant, TokenReader const& in) {
   if (constant == 1) return;
   if (factors.empty()) in.fail("no factor has a variable");
-  for (double& value : factors.front().table) value *= constant;
+  for (double& value : factors.front().table) {
+    bool const was_possible = value > 0 && constant > 0;
+    value *= constant;
+    if (was_possible && !std::isnormal(value)) in.fail(fmt::format("the factors without variables multiply to {:g}, by which an entry of the first table becomes too small or large for a number; leave them out", constant));
+  }
+}
+
+/// Rows of P(last variable | others) that do not add to one, in words: the first of each factor.
+void check_rows(std::vector<TableFactor> const& factors, std::string const& file, std::vector<std::string>& warnings) {
+  constexpr double tolerated = 1e-5;  // printed digits
+  for (auto const& factor : factors) {
+    auto const states = static_cast<std::size_t>(factor.states.back());
+    for (std::size_t begin = 0; begin < factor.table.size(); begin += states) {
+      double const sum = std::accumulate(factor.table.begin() + static_cast<std::ptrdiff_t>(begin), factor.table.begin() + static_cast<std::ptrdiff_t>(begin + states), 0.0);
+      if (std::abs(sum - 1) <= tolerated) continue;
+      warnings.push_back(fmt::format("{}: in the table over the variables {}, row {} adds to {}, not to 1 as in a BAYES network, and was used as it is", file, fmt::join(factor.variables, ", "), begin / states, sum));
+      break;
+    }
+  }
 }
 
 std::vector<double> read_numbers(TokenReader& in) {
@@ -31,10 +51,11 @@ void require_keyword(TokenReader& in, std::string_view keyword) {
 
 }  // namespace
 
-HostFactorGraph read_uai(std::string const& file) {
+HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warnings) {
   TokenReader in(file);
   Fail const fail = [&](std::string const& message) { in.fail(message); };
-  if (auto const kind = in.require("BAYES or MARKOV"); kind != "BAYES" && kind != "MARKOV") in.fail(fmt::format("'{}' is not a kind of network: BAYES and MARKOV are", kind));
+  auto const kind = in.require("BAYES or MARKOV");
+  if (kind != "BAYES" && kind != "MARKOV") in.fail(fmt::format("'{}' is not a kind of network: BAYES and MARKOV are", kind));
   auto const num_variables = in.require_count("the number of variables", 0, largest_variable_id());
   std::vector<Index> cardinality;
   for (std::int64_t v = 0; v < num_variables; ++v) cardinality.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
@@ -51,10 +72,16 @@ HostFactorGraph read_uai(std::string const& file) {
     auto const listed = in.require_count("the number of entries of a table", 0, largest_table_read);
     if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
     for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
-    if (scope.empty()) constant *= factor.table[0];
-    else factors.push_back(std::move(factor));
+    if (scope.empty()) {
+      bool const was_possible = constant > 0 && factor.table[0] > 0;
+      constant *= factor.table[0];
+      if (was_possible && !std::isnormal(constant)) in.fail("the factors without variables multiply to what is too small or large for a number; leave them out");
+    } else {
+      factors.push_back(std::move(factor));
+    }
   }
   if (auto const extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
+  if (kind == "BAYES" && warnings) check_rows(factors, file, *warnings);
   multiply(factors, constant, in);
   for (auto& factor : factors) append(graph, std::move(factor), fail);
   finish(graph, std::move(cardinality), file);

@@ -12,8 +12,9 @@ namespace hornbill::io {
 
 /// Reads a model: BAYES or MARKOV, numbers of states, factors' variables, and tables with the last variable fastest. Tables that are
 /// conjunctions or disjunctions become Horn factors; a factor without variables multiplies the first that has some.
+/// \param[out] warnings  rows of a BAYES network that do not add to one; they are used as they are
 /// \throws InputError naming the line and the token
-HostFactorGraph read_uai(std::string const& file);
+HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
 /// Writes a model as MARKOV; Horn factors become tables. Names are left out.
 /// \throws InputError if a factor's table would exceed max_table_entries, or the file cannot be written
