@@ -44,7 +44,7 @@ elim::PseudoTree find_tree(MapArguments const& a, tables::CostNetwork const& net
   auto const scopes = elim::scopes_of(network);
   auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(tables::most_table_cells);
   auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, most_cells));
-  auto const to_blame = blame(tree.order, network);
+  auto const to_blame = blame(a, tree.order, network);
   bytes = planned(a, to_blame, [&] { return bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a))); });
   require_bytes(a, bytes, "DPOP", to_blame);
   return tree;
@@ -106,9 +106,10 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
     if (is_impossible) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
     else if (is_exact) fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
     else fmt::print("{}: at best {}; {}\n", a.file, bound_text, is_possible ? fmt::format("{} was found", found_text) : none_found(a));
+    if (is_possible) fmt::print("  {}\n", describe_assignment(a, network, run.result.assignment));
     print_work(a, run, num_ranks);
   }
-  return is_impossible ? contradiction : success;
+  return is_impossible ? contradiction : is_possible ? success : not_converged;
 }
 
 int dpop(MapArguments const& a) {
@@ -128,6 +129,7 @@ int dpop(MapArguments const& a) {
 void add_dpop(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("dpop", "Least costs as agents find them, one a variable, by messages along a pseudo-tree (DPOP, ADPOP)");
   auto const a = std::make_shared<MapArguments>();
+  a->where_too_wide = "; --mini-buckets bounds the best";
   a->order = "depth_first";
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn", "Write the assignment, as the UAI competitions do (MPE)");
   command->remove_option(command->get_option("--evidence"));

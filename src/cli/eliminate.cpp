@@ -28,7 +28,7 @@ struct Prepared {
 /// \throws CapacityError with the width to blame
 template <class Value>
 Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
-  auto const to_blame = blame(order, network);
+  auto const to_blame = blame(a, order, network);
   Prepared prepared;
   prepared.plan = planned(a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
   auto const& reductions = prepared.plan.reductions;
@@ -115,7 +115,7 @@ int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::
     text += fmt::format("; {}", count_text(count));
   }
   write_assignment(a, solved.result.assignment);
-  print(a, solved, std::move(answer), text);
+  print(a, solved, std::move(answer), fmt::format("{}\n  {}", text, describe_assignment(a, network, solved.result.assignment)));
   return success;
 }
 
@@ -135,7 +135,7 @@ int maximise_probability(ExactArguments const& a) {
   auto const assignment = complete(observed, solved.result.assignment);
   double const log10_value = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
   write_assignment(a, assignment);
-  print(a, solved, {{"log10_value", log10_value}, {"assignment", assignment}}, fmt::format("{}: largest value 10^{:.12g}", a.file, log10_value));
+  print(a, solved, {{"log10_value", log10_value}, {"assignment", assignment}}, fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value), describe_assignment(a, observed.network, assignment)));
   return success;
 }
 
@@ -145,7 +145,7 @@ int partition(ExactArguments const& a) {
   if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: nothing is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
   double const log10_z = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
   if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("PR\n{:.15g}\n", log10_z));
-  print(a, solved, {{"log10_z", log10_z}}, fmt::format("{}: partition function 10^{:.12g}", a.file, log10_z));
+  print(a, solved, {{"log10_z", log10_z}}, fmt::format("{}: partition function {}", a.file, power_of_ten(log10_z)));
   return success;
 }
 
@@ -175,17 +175,18 @@ std::string none_found(ExactArguments const& a) { return a.output.empty() ? "no 
 void add_map(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
   auto const a = std::make_shared<MapArguments>();
+  a->where_too_wide = "; --mini-buckets bounds the best";
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
   add_slice_options(*command, *a);
-  auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment")->check(at_least(1));
+  auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment; larger parts mostly do better, not always")->check(at_least(1));
   auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
-  command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger")->check(at_least(0))->needs(gap);
+  command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger (0: none)")->check(at_least(0))->needs(gap);
   auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: mostly tighter bounds, for about twice the work");
-  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: mostly tighter bounds; takes longer)")
+  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: often tighter bounds without --match-moments; takes much longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
   auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in two to four times the memory");
-  command->footer("Examples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
+  command->footer("Exit code 4: --bound-gap was not reached, or no assignment was found.\n\nExamples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
   command->callback([a, z, gap, match, by, count, &exit_code] {
     settle(*a);
     bool const is_cost = io::is_cost_network(a->file), in_parts = z->count() + gap->count() > 0;

@@ -1,6 +1,7 @@
 #include "exact.hpp"
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,6 +15,9 @@
 namespace hornbill::cli {
 namespace {
 
+/// What is worth a try where tables are too large.
+std::string may_help(ExactArguments const& a) { return fmt::format("{}--tries {}, or evidence,", a.order == "min_weight" ? "" : "--order min_weight ", std::max(200, 10 * a.options.tries)); }
+
 constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
                                 std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree},
                                 std::pair{"depth_first", elim::Heuristic::depth_first}};
@@ -21,6 +25,13 @@ constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}
 void require_at_most(std::size_t usable, std::size_t needed, std::string const& who, std::string const& blame) {
   if (needed > usable)
     throw CapacityError(fmt::format("{} needs {}, and {} are available. {}", who, human_bytes(static_cast<double>(needed)), human_bytes(static_cast<double>(usable)), blame));
+}
+
+[[noreturn]] void fail_too_wide(ExactArguments const& a, std::string const& order, elim::TooWideError const& e, std::vector<std::string> const& variable_names) {
+  auto const v = static_cast<std::size_t>(e.variable);
+  auto const name = v < variable_names.size() && !variable_names[v].empty() ? variable_names[v] : fmt::format("variable {}", v);
+  throw CapacityError(fmt::format("{}: elimination is too wide: in {}, {} has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.10g} are possible. {} may help{}", a.file, order, name, e.width,
+                                  e.cells, e.most_cells, may_help(a), a.where_too_wide));
 }
 
 }  // namespace
@@ -55,8 +66,8 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
       options.heuristic = heuristic;
       try {
         return elim::make_order(cardinality, scopes, options);
-      } catch (CapacityError const& e) {
-        throw CapacityError(fmt::format("{}: {}. Another --order, more --tries or evidence may help; map bounds the best with --mini-buckets", a.file, e.what()));
+      } catch (elim::TooWideError const& e) {
+        fail_too_wide(a, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries), e, variable_names);
       }
     }
   if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
@@ -66,8 +77,8 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
     return elim::measure_order(cardinality, scopes, std::move(variables), most_cells);
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}: {}", a.order, e.what()));
-  } catch (CapacityError const& e) {
-    throw CapacityError(fmt::format("{}, in the order of {}: {}", a.file, a.order, e.what()));
+  } catch (elim::TooWideError const& e) {
+    fail_too_wide(a, "the order of " + a.order, e, variable_names);
   }
 }
 
@@ -76,8 +87,8 @@ std::size_t usable_bytes(ExactArguments const& a) {
   return a.memory_limit > 0 ? std::min(available, a.memory_limit) : available;
 }
 
-std::string blame(elim::Order const& order, std::string const& widest) {
-  return fmt::format("The width is {}, at {}, where {:.3g} cells are combined; another --order, more --tries or evidence may help", order.width, widest, order.largest_cells);
+std::string blame(ExactArguments const& a, elim::Order const& order, std::string const& widest) {
+  return fmt::format("The width is {}, at {}, where {:.3g} cells are combined; {} may help{}", order.width, widest, order.largest_cells, may_help(a), a.where_too_wide);
 }
 
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame) {
@@ -112,6 +123,8 @@ std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::s
 void add_slice_options(CLI::App& command, ExactArguments& a) {
   command.add_option("--device-memory", a.device_memory, "Bytes of the device that may be used (default: nearly all that is free); tables that need more stay in the host's memory, and go through in slices")->check(at_least(1));
 }
+
+std::string power_of_ten(double exponent) { return std::abs(exponent) < 1e-12 ? "1" : fmt::format("10^{:.12g}", exponent); }
 
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {
   return {{"file", a.file}, {"backend", a.backend}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells}, {"table_bytes", table_bytes}};

@@ -1,6 +1,7 @@
 // What the subcommands of exact inference share: elimination orders, and memory.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/elim/order.hpp>
@@ -23,6 +25,7 @@ struct ExactArguments {
   bool tries_orders = false;      // --tries or --seed was given
   std::size_t memory_limit = 0;   // 0: what is free
   std::size_t device_memory = 0;  // likewise; where tables can go through in slices
+  std::string where_too_wide;     // what else there is: "; map --mini-buckets bounds the best"
   bool json = false;
 };
 
@@ -41,10 +44,10 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
 std::size_t usable_bytes(ExactArguments const& a);
 
 /// Says which width is to blame, and what may help.
-std::string blame(elim::Order const& order, std::string const& widest);
+std::string blame(ExactArguments const& a, elim::Order const& order, std::string const& widest);
 template <class Value>
-std::string blame(elim::Order const& order, tables::TableNetwork<Value> const& network) {
-  return blame(order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
+std::string blame(ExactArguments const& a, elim::Order const& order, tables::TableNetwork<Value> const& network) {
+  return blame(a, order, order.widest < 0 ? "no variable" : network.name_of(order.widest));
 }
 
 /// What `make` returns.   \throws CapacityError where it does, naming the file and what is to blame
@@ -69,6 +72,23 @@ std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::s
 
 /// Adds the option of what goes through a device in slices.
 void add_slice_options(CLI::App& command, ExactArguments& a);
+
+/// "10^-3.25"; but for rounding 1: "1".
+std::string power_of_ten(double exponent);
+
+/// "smoke = yes, lung = no": of some variables, or all where they are few.
+template <class Value>
+std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> words;
+  for (std::size_t v = 0; v < std::min(most, assignment.size()); ++v) {
+    auto const state = static_cast<std::size_t>(assignment[v]);
+    bool const has_names = !network.state_names.empty() && state < network.state_names[v].size();
+    words.push_back(network.name_of(static_cast<Index>(v)) + " = " + (has_names ? network.state_names[v][state] : std::to_string(state)));
+  }
+  if (assignment.size() > most) words.push_back(fmt::format("and {} more{}", assignment.size() - most, a.output.empty() ? " (-o FILE writes all)" : ""));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
 
 /// What is known of any such run.
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes);

@@ -52,12 +52,10 @@ class Best {
     std::lock_guard const lock(mutex_);
     failure_ = std::move(failure);
   }
-  /// \param tried  what the orders were, for the error   \throws CapacityError where all were given up; what one of them threw
-  Order take(double most_cells, std::string const& tried) {
+  /// \throws TooWideError where all were given up; what one of them threw
+  Order take(double most_cells) {
     if (failure_) std::rethrow_exception(failure_);
-    if (!order_)
-      throw CapacityError(fmt::format("elimination is too wide: in {} a variable ({}) has {} neighbours when its turn comes, and the table over these {:.10g} cells; {:.10g} are possible", tried, mildest_.variable,
-                                      mildest_.width, mildest_.cells, most_cells));
+    if (!order_) throw TooWideError(mildest_.variable, mildest_.width, mildest_.cells, most_cells);
     return std::move(*order_);
   }
 
@@ -202,6 +200,10 @@ void for_each_at_once(int count, Body const& body) {
 
 }  // namespace
 
+TooWideError::TooWideError(Index of_variable, int its_width, double its_cells, double possible)
+    : CapacityError(fmt::format("elimination is too wide: variable {} has {} neighbours when its turn comes, and the table over these {:.4g} cells; {:.10g} are possible", of_variable, its_width, its_cells, possible)),
+      variable(of_variable), width(its_width), cells(its_cells), most_cells(possible) {}
+
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
   PrimalGraph const graph(cardinality, scopes);
@@ -216,7 +218,7 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
       best.fail(std::current_exception());
     }
   });
-  return best.take(options.most_cells, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries));
+  return best.take(options.most_cells);
 }
 
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double most_cells) {
@@ -230,7 +232,7 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
     throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
   Best best;
   follow(Attempt(best, 0, most_cells), PrimalGraph(cardinality, scopes), variables);
-  return best.take(most_cells, "this order");
+  return best.take(most_cells);
 }
 
 }  // namespace hornbill::elim

@@ -13,7 +13,8 @@ namespace hornbill::elim {
 
 std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names, Index num_variables) {
   std::unordered_map<std::string, Index> of_name;
-  for (std::size_t v = 0; v < variable_names.size(); ++v) of_name.emplace(variable_names[v], static_cast<Index>(v));
+  for (std::size_t v = 0; v < variable_names.size(); ++v)
+    if (!variable_names[v].empty()) of_name.emplace(variable_names[v], static_cast<Index>(v));
   std::istringstream lines(io::read_text(file));
   std::vector<Index> order;
   int number = 0;

@@ -21,8 +21,9 @@ void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Inde
   Index before = variables[1];
   for (std::size_t i = 2; i < variables.size(); ++i) {
     Index const fires = network.num_variables();
+    network.variable_names.resize(network.cardinality.size());
+    network.variable_names.push_back("part of the body of " + graph.name_of(variables[0]));
     network.cardinality.push_back(2);
-    if (!network.variable_names.empty()) network.variable_names.emplace_back();
     if (!network.state_names.empty()) network.state_names.push_back({"false", "true"});
     network.tables.push_back({{before, variables[i], fires}, joins});
     before = fires;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <hornbill/error.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::elim {
@@ -38,13 +39,24 @@ struct Order {
   Index widest = -1;              ///< the variable of that one; -1 where there are no variables
 };
 
+/// Each order that was tried makes a table of too many cells. Says of that with the fewest which variable's turn makes it.
+class TooWideError : public CapacityError {
+ public:
+  TooWideError(Index variable, int width, double cells, double most_cells);
+
+  Index variable = -1;
+  int width = 0;          ///< its neighbours then
+  double cells = 0;       ///< of the table over these
+  double most_cells = 0;  ///< that are possible
+};
+
 /// Makes an order: of several tries, on all of the host's threads where Kokkos runs, the same on any number of them.
 /// \param cardinality  states of each variable   \shape [V]
 /// \param scopes  of the tables: their variables are neighbours
-/// \throws InputError for a variable that there is not, or no tries   \throws CapacityError where all orders are given up
+/// \throws InputError for a variable that there is not, or no tries   \throws TooWideError where all orders are given up
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options = {});
 
-/// What elimination in a given order costs.   \throws InputError unless each variable is in it once   \throws CapacityError as above
+/// What elimination in a given order costs.   \throws InputError unless each variable is in it once   \throws TooWideError
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables,
                     double most_cells = std::numeric_limits<double>::infinity());
 
