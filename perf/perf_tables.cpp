@@ -187,19 +187,20 @@ json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNet
   auto const found = hb::elim::result_of<Semiring>(exec, plan, state);
   result.update({{"setup_seconds", setup_seconds}, {"reduce_seconds", reduce_seconds}, {"seconds", seconds}, {"bytes_per_second", result["bytes"].get<double>() / reduce_seconds}});
   if (!host.reductions.reductions().empty()) result["largest_bucket"] = time_largest<Semiring>(exec, a, plan, state, copy);
+  if constexpr (Semiring::scales) result["is_in_range"] = found.is_in_range;
   if constexpr (Semiring::scales) result["log10_value"] = std::log10(static_cast<double>(found.value)) + found.exponent * std::log10(2.0);
   else result["value"] = found.value;
   return result;
 }
 
 /// All messages and all marginals, with evidence that changes each time.
-template <class Value, class Exec>
-json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableNetwork<Value> const& network) {
-  using Semiring = hb::tables::SumProduct<Value>;
+template <class Semiring, class Exec>
+json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableNetwork<typename Semiring::Value> const& network) {
+  using Value = typename Semiring::Value;
   auto const scopes = hb::elim::scopes_of(network);
   hb::jtree::HostPlan host;
   double const order_seconds = seconds_of([&] { host = hb::jtree::make_plan(network.cardinality, scopes, hb::jtree::make_join_tree(network.cardinality, scopes, order_of(a, network.cardinality, scopes))); });
-  json result{{"engine", "junction tree"}, {"width", host.tree.order.width}, {"total_cells", host.tree.order.total_cells}, {"cliques", host.tree.cliques.size()}, {"order_seconds", order_seconds}};
+  json result{{"engine", Semiring::scales ? "junction tree" : "junction tree in logarithms"}, {"width", host.tree.order.width}, {"total_cells", host.tree.order.total_cells}, {"cliques", host.tree.cliques.size()}, {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
   if (a.most_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] { hb::jtree::make_state<Semiring>(exec, hb::jtree::make_plan(exec, host), network); });
@@ -224,7 +225,7 @@ json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableN
   hb::jtree::observe(exec, plan, state, std::vector<hb::HostEvidence>(1));
   hb::jtree::calibrate(exec, plan, state);
   result.update({{"setup_seconds", setup_seconds}, {"seconds", seconds}, {"update_seconds", update_seconds}, {"bytes_per_second", result["bytes"].get<double>() / seconds},
-                 {"log10_value", hb::jtree::log_partition(exec, plan, state).front() / std::log(10.0)}});
+                 {"is_in_range", hb::jtree::is_in_range(exec, plan, state)}, {"log10_value", hb::jtree::log_partition(exec, plan, state).front() / std::log(10.0)}});
   return result;
 }
 
@@ -250,7 +251,8 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
       auto const both = [&]<class Value>(Value) {
         auto const tables = hb::tables::converted<Value>(network);
         print(a, model, backend, precision, time_elimination<hb::tables::SumProduct<Value>>(exec, a, tables, copy), copy);
-        print(a, model, backend, precision, time_junction_tree<Value>(exec, a, tables), copy);
+        print(a, model, backend, precision, time_junction_tree<hb::tables::SumProduct<Value>>(exec, a, tables), copy);
+        if constexpr (sizeof(Value) == sizeof(double)) print(a, model, backend, precision, time_junction_tree<hb::tables::LogSumExp<Value>>(exec, a, tables), copy);
       };
       if (precision == "float") both(float{});
       else both(double{});
