@@ -220,7 +220,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(one["top"], alone["top"])
         self.assertEqual(json.loads(run("info", "each.h5", "--json")[0])["marginals"], {"lbp_if_true.txt": "converged", "lbp_if_false.txt": "converged"})
         self.assertIn("if_false.txt: converged", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt")[0])
-        self.assertIn("given twice", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "./if_true.txt", code=2)[1])
+        self.assertIn("another evidence set has that name; rename one", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "./if_true.txt", code=2)[1])
         for schedule in ("seqmax", "residual", "residual_random"):
             self.assertIn("one evidence set at a time", run("lbp", "g.h5", "--schedule", schedule, "--each", "if_true.txt", "--each", "if_false.txt", code=2)[1])
         self.assertIn("one evidence set", run("lbp", "g.h5", "--each", "if_true.txt", "--each", "if_false.txt", "--store-messages", "-o", "x.h5", code=2)[1])
@@ -497,7 +497,7 @@ R1: NOT path(b), path(nowhere)
     def test_map_and_partition(self):
         # Two variables of two states and one of three: x = 1, y = 0 costs 0 but for z, of which 2 is forbidden.
         self.write("small.wcsp", "small 3 3 3 100\n2 2 3\n2 0 1 5 1\n1 0 0\n2 1 2 3 1\n0 1 1\n1 2 0 1\n2 100\n")
-        self.assertIn("small.wcsp: minimum 1\n", run("map", "small.wcsp", "-o", "small.MPE")[0])
+        self.assertIn("small.wcsp: minimum 1\n  variable 0 = ", run("map", "small.wcsp", "-o", "small.MPE")[0])
         with open("small.MPE") as text:
             self.assertEqual(text.read(), "MPE\n3 1 0 1\n")
         for order in ("min_fill", "min_degree", "min_width", "min_weight", "degree", self.write("order.txt", "# mine\n2 0\n1\n")):
@@ -565,6 +565,11 @@ R1: NOT path(b), path(nowhere)
         self.assertIn(f"clique.wcsp: {exact}, exactly\n", run("map", "clique.wcsp", "--mini-buckets", 5)[0])
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 0, "--json")[0])["lower_bound"], exact)
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 1000, "--json")[0])["stop"], "gap")
+        wide = self.clique("wide.wcsp", 9)
+        limit = json.loads(run("map", wide, "--json")[0])["table_bytes"] // 2
+        short = json.loads(run("map", wide, "--bound-gap", 0, "--memory-limit", limit, "--json", code=4)[0])
+        self.assertEqual(short["stop"], "memory")
+        self.assertLess(short["lower_bound"], short["upper_bound"])
         run("map", "clique.wcsp", "--match-moments", code=2)
         run("map", "clique.wcsp", "--mini-buckets", 0, code=2)
         # More than 32 bits hold: x costs 3e8 or 4e8, y as much, and both at once a thousand million more.
@@ -579,6 +584,11 @@ R1: NOT path(b), path(nowhere)
         out, warning = run("partition", "rain.bif", "--evidence", self.write("wet.txt", "grass wet\n"), "--json")
         self.assertAlmostEqual(json.loads(out)["log10_z"], math.log10(0.75 * 0.25 + 0.25 * 0.75))
         self.assertIn("rain.bif:line 5: the row (yes) of grass adds to 0.8", warning)
+        self.assertIn("rain.bif: largest value 10^-0.726998727936\n", run("map", "rain.bif", "--evidence", "wet.txt")[0])
+        self.assertIn("\n  rain = no, grass = wet\n", run("map", "rain.bif", "--evidence", "wet.txt")[0])
+        warning = run("partition", self.write("rows.uai", "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2\n0.5 0.5\n4\n0.5 0.5 0.4 0.4\n"))[1]
+        self.assertIn("rows.uai: in the table over the variables 0, 1, row 1 adds to 0.8, not to 1 as in a BAYES network", warning)
+        self.assertIn("leave them out", run("partition", self.write("small.uai", "MARKOV\n1\n2\n2\n0\n1 0\n1\n1e-200\n2\n1e-200 2\n"), code=3)[1])
         out = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--evidence", self.write("soft.txt", "rain 0.4 0.5\n"), "--json")[0])
         self.assertEqual(out["assignment"], [1, 2])
         bounded = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--evidence", "soft.txt", "--mini-buckets", 1, "--json")[0])
@@ -627,7 +637,8 @@ R1: NOT path(b), path(nowhere)
         with open("agents.MPE") as text:
             self.assertEqual(text.read(), "MPE\n7 " + " ".join(map(str, out["assignment"])) + "\n")
         text = run("dpop", file)[0]
-        self.assertIn(f"agents.wcsp: minimum {exact}\n  7 agents, tree of depth 6, width 6;", text)
+        self.assertIn(f"agents.wcsp: minimum {exact}\n  variable 0 = ", text)
+        self.assertIn("\n  7 agents, tree of depth 6, width 6;", text)
         self.assertIn("one process", text)
         bounded = json.loads(run("dpop", file, "--mini-buckets", 3, "--match-moments", "--json")[0])
         self.assertFalse(bounded["exact"])
@@ -701,7 +712,9 @@ R1: NOT path(b), path(nowhere)
                    "variable road { type discrete [ 2 ] { dry, wet }; }\nprobability ( rain ) { table 0.75, 0.25; }\n"
                    "probability ( grass | rain ) { (no) 0.5, 0.25, 0.25; (yes) 0.0, 0.25, 0.75; }\nprobability ( road | rain ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }\n")
         out = run("marginals", "road.bif", "--exact", "--joint", "rain,road", "--top", "all", "--count", 1)[0]
-        self.assertIn("road.bif: partition function 10^0\n    0.275000  road\n", out.replace("10^-0", "10^0"))
+        self.assertIn("road.bif: partition function 1\n    0.275000  road = wet\n", out)
+        self.assertIn("partition function 1\n    rain: no 0.750000, yes 0.250000\n    grass: dry 0.375000, damp 0.250000, wet 0.375000\n", run("marginals", "road.bif")[0])
+        self.assertAlmostEqual(json.loads(run("marginals", "road.bif", "--json")[0])["marginals"][2][1], 0.275)
         self.assertIn("    0.200000  rain = yes, road = wet\n", out)
         self.assertIn("width 1, 2 cliques", out)
         wet = self.write("road_wet.txt", "grass wet\n")
@@ -715,6 +728,24 @@ R1: NOT path(b), path(nowhere)
             self.assertAlmostEqual(float(found), expected)
         self.assertIn("against road.MAR: largest difference 0, at rain; 0 on average", run("marginals", "road.bif", "--evidence", wet, "--against", "road.MAR")[0])
         self.assertIn("largest difference 1, at grass", run("marginals", "road.bif", "--evidence", damp, "--against", "road.MAR")[0])
+        # Of what was observed, in the order that was asked for, with all states.
+        joint = json.loads(run("marginals", "road.bif", "--evidence", wet, "--joint", "road,grass,rain", "--json")[0])["joint"][0]
+        self.assertEqual(joint["variables"], ["road", "grass", "rain"])
+        self.assertEqual(joint["states"], [["dry", "wet"], ["dry", "damp", "wet"], ["no", "yes"]])
+        self.assertAlmostEqual(joint["p"][5 + 6], p * 0.8)  # wet, wet, yes
+        self.assertAlmostEqual(joint["p"][4], (1 - p) * 0.9)
+        self.assertEqual(joint["p"][6:10], [0, 0, 0, 0])
+        text = run("marginals", "road.bif", "--evidence", wet, "--joint", "road,grass")[0]
+        self.assertIn(f"    {0.9 * (1 - p) + 0.2 * p:.6f}  road = dry, grass = wet\n    {0.1 * (1 - p) + 0.8 * p:.6f}  road = wet, grass = wet\n", text)
+        self.assertNotIn("damp", text)
+        self.assertIn("rain is listed twice", run("marginals", "road.bif", "--joint", "rain,rain", code=2)[1])
+        # Sets of one name: fine, unless they are to be stored under it.
+        for folder in ("one", "two"):
+            os.makedirs(folder)
+            shutil.copy(wet, os.path.join(folder, "seen.txt"))
+        alike = ("marginals", "road.bif", "--each", "one/seen.txt", "--each", "two/seen.txt")
+        self.assertIn("two/seen.txt: partition function", run(*alike)[0])
+        self.assertIn("rename one", run(*alike, "-o", "alike.h5", code=2)[1])
         # Several sets: at once, and one by one where memory is short.
         sets = ("--each", wet, "--each", damp, "--each", dry, "--evidence", self.write("road_soft.txt", "rain 0.5 1\n"), "--joint", "rain,grass", "--json")
         together = json.loads(run("marginals", "road.bif", *sets)[0])
@@ -746,7 +777,11 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("against exact_road_wet.txt: largest difference 0, at", run("marginals", "road.h5", "--evidence", wet, "--against", "exact_road_wet.txt")[0])
         run("marginals", "road.bif", "--against", "road.MAR", "-o", "road.MAR", code=2)
         # A derivation graph that is too wide is refused before long.
-        self.assertIn("elimination is too wide", run("marginals", "g.h5", "--tries", 1, code=6)[1])
+        for command, other in (("marginals", "; lbp approximates marginals\n"), ("map", "; --mini-buckets bounds the best\n"), ("partition", "may help\n")):
+            error = run(command, "g.h5", "--tries", 1, code=6)[1]
+            self.assertRegex(error, r"elimination is too wide: in the order that was tried, (part of the body of )?(tuple|input|clause)_\d+ has \d+ neighbours when its turn comes")
+            self.assertIn("--order min_weight --tries 200, or evidence, may help", error)
+            self.assertTrue(error.endswith(other), error)
 
     def test_real_networks(self):
         data = os.path.join(SOURCE, "..", "shared", "data")

@@ -53,7 +53,7 @@ struct Probabilities {
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
   double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  std::string text(Answer answer) const { return fmt::format("10^{:.12g}", answer); }
+  std::string text(Answer answer) const { return power_of_ten(answer); }
 };
 
 template <class Problem>
@@ -135,7 +135,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.assignment = result.assignment;
   }
   if (b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
-  if (Problem::is_whole && b.bound == b.value) b.is_exact = true;             // the parts were as good as the whole
+  if (problem.gap(b.bound, b.value) <= (Problem::is_whole ? 0 : 1e-12 * std::max(1.0, std::abs(static_cast<double>(b.bound))))) b.is_exact = true;  // the parts were as good as the whole
   return "";
 }
 
@@ -158,8 +158,15 @@ Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
   }
 }
 
+/// Whether there is less than was asked for: a wider gap, or no assignment.
 template <class Problem>
-void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, nlohmann::json answer) {
+bool is_short(Bounds<Problem> const& b) {
+  return b.stop == "memory" || b.stop == "time" || b.assignment.empty();
+}
+
+/// \param assignment  of the model's variables
+template <class Problem>
+void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, std::vector<Index> const& assignment, nlohmann::json answer) {
   if (a.json) {
     answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"partition_by", a.partition_by}, {"stop", b.stop},
                    {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
@@ -170,6 +177,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
   else if (b.assignment.empty()) fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
+  if (!assignment.empty()) fmt::print("  {}\n", describe_assignment(a, problem.network, assignment));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
 }
@@ -182,8 +190,8 @@ int bound_costs(MapArguments const& a, tables::CostNetwork const& network, table
   auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
   nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
   if (!b.assignment.empty()) answer["assignment"] = b.assignment;
-  print(a, problem, b, answer);
-  return b.bound >= network.upper_bound ? contradiction : success;
+  print(a, problem, b, b.assignment, answer);
+  return b.bound >= network.upper_bound ? contradiction : is_short(b) ? not_converged : success;
 }
 
 }  // namespace
@@ -201,13 +209,14 @@ int bound_probability(MapArguments const& a) {
   auto const b = find_bounds(a, problem);
   if (problem.is_impossible(b.bound)) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
   nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
+  std::vector<Index> assignment;
   if (!b.assignment.empty()) {
-    auto const assignment = complete(observed, b.assignment);
+    assignment = complete(observed, b.assignment);
     write_assignment(a, assignment);
     answer.update({{"log10_value", b.value}, {"assignment", assignment}});
   }
-  print(a, problem, b, answer);
-  return success;
+  print(a, problem, b, assignment, answer);
+  return is_short(b) ? not_converged : success;
 }
 
 }  // namespace hornbill::cli

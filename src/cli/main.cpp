@@ -19,7 +19,7 @@ constexpr char const* footer =
     "  hornbill generate --like xalan graph.h5        a derivation graph of real size\n"
     "  hornbill lbp graph.h5 --top alarms             its ten most probable alarms\n"
     "\n"
-    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before converging;\n"
+    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before what was asked for;\n"
     "5 the evidence contradicts itself; 6 too large for the device.";
 
 int fail(int code, char const* message) {

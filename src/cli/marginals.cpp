@@ -24,6 +24,7 @@ std::vector<Index> variables_of(std::string const& list, io::Model const& model)
     auto const name = list.substr(begin, end - begin);
     auto const variable = io::find_variable(model.graph, name);
     if (!variable) throw InputError(fmt::format("--joint {}: '{}' is no variable of the model, neither by name nor by number", list, name));
+    if (std::find(variables.begin(), variables.end(), *variable) != variables.end()) throw UsageError(fmt::format("--joint {}: {} is listed twice", list, name));
     variables.push_back(*variable);
     begin = end + 1;
   }
@@ -49,7 +50,7 @@ void require_usable(MarginalsArguments const& a) {  // before hours of work, not
   if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5") && !a.output.ends_with(".MAR")) throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
   if (a.output.ends_with(".MAR") && a.each.size() > 1) throw UsageError("-o: a .MAR file holds the marginals of one evidence set; --each gives several, which fit into an .h5 file");
   io::validate_name(a.name, "set of marginals");
-  require_names_apart(a.name, a.each);
+  if (!a.output.empty()) require_names_apart(a.name, a.each);
 }
 
 int run_marginals(MarginalsArguments& a) {
@@ -58,13 +59,14 @@ int run_marginals(MarginalsArguments& a) {
   if (!a.against.empty()) others_read.push_back(a.against);
   settle(a, others_read);
   auto model = read_model(a.file);
-  auto const query = a.top.empty() ? std::vector<Index>{} : find_query(a.file, model, a.top);
+  auto query = a.top.empty() ? std::vector<Index>{} : find_query(a.file, model, a.top);
+  std::erase_if(query, [&](Index v) { return model.graph.states(v) < 2; });  // nothing is 1 there
   auto const others = read_others(a, model);
   auto const problem = make_problem(a, model);
   auto const result = find_marginals(a, model, problem);
   auto const is_impossible = [](MarginalsOfSet const& set) { return std::isinf(set.log_z); };
   bool const none = std::all_of(result.sets.begin(), result.sets.end(), is_impossible);
-  if (a.json) print_json(a, model, result, query, others);
+  if (a.json) print_json(a, model, problem, result, query, others);
   else if (!none) print_text(a, model, problem, result, query, others);
   if (!none && !a.output.empty()) write_marginals(a, model, result);
   for (auto const& set : result.sets)
@@ -77,15 +79,16 @@ int run_marginals(MarginalsArguments& a) {
 void add_marginals(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("marginals", "Marginals, exactly, by a junction tree");
   auto const a = std::make_shared<MarginalsArguments>();
+  a->where_too_wide = "; lbp approximates marginals";
   add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
   add_slice_options(*command, *a);
   command->add_flag("--exact", a->exact, "No approximation; there is none here, so this says what is so (lbp approximates)");
   command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is propagated on top of --evidence, as many at once as memory allows")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--joint", a->joint, "Print the joint marginal of variables, e.g. smoke,lung; may be given several times")->allow_extra_args(false)->option_text("A,B,...");
+  command->add_option("--joint", a->joint, "Print the joint marginal of variables, e.g. smoke,lung; may be given several times. Without it, --top, --against and -o, the first marginals are printed (--json: all)")->allow_extra_args(false)->option_text("A,B,...");
   command->add_option("--against", a->against, "Say how far other marginals are off: a .MAR file, or those stored under this name in FILE, e.g. by lbp")->check(not_empty());
   command->add_option("--name", a->name, "Name of the marginals in an .h5 file")->capture_default_str()->needs("--output");
   command->add_option("--precision", a->precision, "double or float")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
-  auto* top = command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1)")->check(not_empty());
+  auto* top = command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1), the second of its states")->check(not_empty());
   command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str()->needs(top);
   command->footer(
       "Examples:\n"

@@ -24,14 +24,14 @@ struct MarginalsProblem {
   tables::TableNetwork<double> network;
   HostEvidence cut;
   std::vector<HostEvidence> sets;
-  std::vector<std::vector<Index>> joint;
+  std::vector<std::vector<Index>> joint;   ///< variables as --joint lists them
   Index num_variables = 0;  ///< of the model; the network's others are of wide factors
 };
 
 struct MarginalsOfSet {
   std::string name;                      ///< of --each
   std::vector<std::vector<double>> p;    ///< by variable and state
-  std::vector<std::vector<double>> joint;
+  std::vector<std::vector<double>> joint; ///< as MarginalsProblem::joint, the last variable fastest
   double log_z = 0;
   std::string arithmetic;                ///< that it took: float, double, or logarithms (in double) where products leave the range of numbers
 };
@@ -42,7 +42,6 @@ struct MarginalsResult {
   Index sets_at_once = 1;
   std::size_t slice_bytes = 0;  ///< of the device, where tables go through it in slices; else 0
   double slices = 0;
-  std::vector<std::vector<Index>> joint_scopes;
   std::vector<MarginalsOfSet> sets;
   std::string device;
   double order_seconds = 0, setup_seconds = 0, seconds = 0;
@@ -56,7 +55,7 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Mo
 
 /// \param query  of which the most probable are printed   \param others  to be compared with
 void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
 /// Writes -o: of sets that are possible.
 void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r);
 

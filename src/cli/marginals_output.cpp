@@ -51,18 +51,36 @@ std::string state_name(HostFactorGraph const& graph, Index variable, Index state
   return graph.state_names.empty() || graph.state_names[variable].empty() ? std::to_string(state) : graph.state_names[variable][state];
 }
 
-/// "a = yes, b = 2", of a cell of a joint marginal.
-std::string describe_cell(HostFactorGraph const& graph, MarginalsProblem const& problem, std::vector<Index> const& scope, std::size_t cell) {
+std::vector<std::string> state_names(HostFactorGraph const& graph, Index variable) {
+  std::vector<std::string> names;
+  for (Index s = 0; s < graph.states(variable); ++s) names.push_back(state_name(graph, variable, s));
+  return names;
+}
+
+/// "a = yes, b = 2", of a cell of a joint marginal; nothing of one that was not observed.
+std::string describe_cell(HostFactorGraph const& graph, HostEvidence const& observed, std::vector<Index> const& scope, std::size_t cell) {
   std::vector<std::string> words;
   for (std::size_t i = scope.size(); i-- > 0;) {
-    auto const states = static_cast<std::size_t>(problem.network.cardinality[scope[i]]);
-    auto state = static_cast<Index>(cell % states);
-    for (auto const& o : problem.cut)
-      if (o.variable == scope[i]) state = o.value;
+    auto const states = static_cast<std::size_t>(graph.states(scope[i]));
+    auto const state = static_cast<Index>(cell % states);
+    if (std::any_of(observed.begin(), observed.end(), [&](Observation const& o) { return o.variable == scope[i] && o.value != state; })) return "";
     words.insert(words.begin(), fmt::format("{} = {}", graph.name_of(scope[i]), state_name(graph, scope[i], state)));
     cell /= states;
   }
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Whether nothing else was asked for, so that marginals themselves are printed.
+bool prints_marginals(MarginalsArguments const& a) { return a.output.empty() && a.top.empty() && a.joint.empty() && a.against.empty(); }
+
+void print_first_marginals(HostFactorGraph const& graph, MarginalsOfSet const& set) {
+  constexpr Index most = 10;
+  for (Index v = 0; v < std::min(most, graph.num_variables); ++v) {
+    std::vector<std::string> words;
+    for (Index s = 0; s < graph.states(v); ++s) words.push_back(fmt::format("{} {:.6f}", state_name(graph, v, s), set.p[v][s]));
+    fmt::print("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
+  }
+  if (graph.num_variables > most) fmt::print("    and {} more variables; -o FILE.MAR writes all, --top and --joint print some\n", graph.num_variables - most);
 }
 
 /// "double", or "3 sets in double, 1 set in logarithms".
@@ -98,11 +116,13 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
   for (auto const& set : r.sets) {
     auto const label = set.name.empty() ? a.file : a.file + ", " + set.name;
     if (std::isinf(set.log_z)) continue;
-    fmt::print("{}: partition function 10^{:.12g}\n", label, set.log_z / std::numbers::ln10);
+    fmt::print("{}: partition function {}\n", label, power_of_ten(set.log_z / std::numbers::ln10));
+    if (prints_marginals(a)) print_first_marginals(model.graph, set);
     auto const p_true = p_true_of(set);
-    for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {}\n", p_true[v], model.graph.name_of(v));
+    for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {} = {}\n", p_true[v], model.graph.name_of(v), state_name(model.graph, v, 1));
     for (std::size_t j = 0; j < set.joint.size(); ++j)
-      for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_cell(model.graph, problem, r.joint_scopes[j], cell));
+      for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell)
+        if (auto const words = describe_cell(model.graph, problem.cut, problem.joint[j], cell); !words.empty()) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], words);
     if (others.empty()) continue;
     auto const d = difference_from(others, set);
     fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
@@ -112,7 +132,7 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
   fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
 }
 
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
   for (auto const& set : r.sets) {
@@ -121,11 +141,15 @@ void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsRe
     answer["arithmetic"] = set.arithmetic;
     if (std::isinf(set.log_z)) answer["log10_z"] = nullptr;
     else answer["log10_z"] = set.log_z / std::numbers::ln10;
-    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p", set.p[v]}});
+    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"states", state_names(model.graph, v)}, {"p", set.p[v]}});
+    if (prints_marginals(a) && std::isfinite(set.log_z)) answer["marginals"] = set.p;
     for (std::size_t j = 0; j < set.joint.size(); ++j) {
-      nlohmann::json names;
-      for (Index v : r.joint_scopes[j]) names.push_back(model.graph.name_of(v));
-      answer["joint"].push_back({{"variables", names}, {"p", set.joint[j]}});
+      nlohmann::json names, states;
+      for (Index v : problem.joint[j]) {
+        names.push_back(model.graph.name_of(v));
+        states.push_back(state_names(model.graph, v));
+      }
+      answer["joint"].push_back({{"variables", names}, {"states", states}, {"p", set.joint[j]}});
     }
     if (!others.empty() && std::isfinite(set.log_z)) {
       auto const d = difference_from(others, set);

@@ -22,7 +22,7 @@ struct Prepared {
 /// For as many evidence sets at once as fit on the device; where not even one does, its tables are to go through it in slices.   \throws CapacityError
 template <class Value>
 Prepared prepare(ExactArguments const& a, MarginalsProblem const& problem, jtree::JoinTree const& tree, Index sets) {
-  auto const to_blame = blame(tree.order, problem.network);
+  auto const to_blame = blame(a, tree.order, problem.network);
   for (;; sets = (sets + 1) / 2) {
     Prepared prepared;
     try {
@@ -49,6 +49,23 @@ std::vector<std::vector<double>> marginals_of_set(MarginalsProblem const& proble
   for (auto const& o : problem.cut) {
     result[o.variable].assign(static_cast<std::size_t>(graph.states(o.variable)), 0);
     result[o.variable][o.value] = 1;
+  }
+  return result;
+}
+
+/// A joint marginal in the order that it was asked for, and with what was observed in it: all states of the model.
+/// \param scope  of `p`, the last variable fastest
+std::vector<double> as_asked(MarginalsProblem const& problem, HostFactorGraph const& graph, std::vector<Index> const& asked, std::vector<Index> const& scope, std::vector<double> const& p) {
+  std::size_t cells = 1;
+  for (Index v : asked) cells *= static_cast<std::size_t>(graph.states(v));
+  std::vector<double> result(cells);
+  std::vector<Index> state(static_cast<std::size_t>(graph.num_variables));
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    std::size_t rest = cell, from = 0;
+    for (std::size_t i = asked.size(); i-- > 0; rest /= static_cast<std::size_t>(graph.states(asked[i]))) state[asked[i]] = static_cast<Index>(rest % static_cast<std::size_t>(graph.states(asked[i])));
+    bool const is_possible = std::all_of(problem.cut.begin(), problem.cut.end(), [&](Observation const& o) { return std::find(asked.begin(), asked.end(), o.variable) == asked.end() || state[o.variable] == o.value; });
+    for (Index v : scope) from = from * static_cast<std::size_t>(problem.network.cardinality[v]) + static_cast<std::size_t>(problem.network.cardinality[v] == 1 ? 0 : state[v]);
+    if (is_possible) result[cell] = p[from];
   }
   return result;
 }
@@ -90,11 +107,9 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
     }
     for (std::size_t j = 0; j < plan.host.joints.size(); ++j) {
       auto const of_sets = jtree::joint_marginal(exec, plan, state, j);
-      for (std::size_t s = 0; s < here; ++s) result.sets[which[first + s]].joint.push_back(of_sets[s]);
+      for (std::size_t s = 0; s < here; ++s) result.sets[which[first + s]].joint.push_back(as_asked(problem, graph, problem.joint[j], plan.host.joint_scope(j), of_sets[s]));
     }
   }
-  result.joint_scopes.clear();
-  for (std::size_t j = 0; j < plan.host.joints.size(); ++j) result.joint_scopes.push_back(plan.host.joint_scope(j));
   return out_of_range;
 }
 

@@ -130,7 +130,7 @@ std::string stored_name(std::string const& name, std::string const& set) { retur
 void require_names_apart(std::string const& name, std::vector<std::string> const& each) {
   for (auto one = each.begin(); one != each.end(); ++one)
     if (std::any_of(each.begin(), one, [&](auto const& other) { return stored_name(name, other) == stored_name(name, *one); }))
-      throw UsageError(fmt::format("--each {}: an evidence set of that name is given twice", *one));
+      throw UsageError(fmt::format("--each {}: marginals are stored under a file's name without its folder, and another evidence set has that name; rename one", *one));
 }
 
 std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count) {
