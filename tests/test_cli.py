@@ -565,6 +565,14 @@ R1: NOT path(b), path(nowhere)
         self.assertIn(f"clique.wcsp: {exact}, exactly\n", run("map", "clique.wcsp", "--mini-buckets", 5)[0])
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 0, "--json")[0])["lower_bound"], exact)
         self.assertEqual(json.loads(run("map", "clique.wcsp", "--bound-gap", 1000, "--json")[0])["stop"], "gap")
+        # Costs that are the same as doubles are not the same.
+        large = self.write("large.wcsp", "large 6 2 15 1000000000000000000\n2 2 2 2 2 2\n" + "".join(
+            f"2 {v} {w} 0 4\n" + "".join(f"{x} {y} {2 * 10**16 + (x * 3 + y * 5 + v * w + v) % 2}\n" for x in range(2) for y in range(2)) for v in range(6) for w in range(v)))
+        least = json.loads(run("map", large, "--json")[0])["minimum"]
+        bounds = json.loads(run("map", large, "--mini-buckets", 2, "--json")[0])
+        self.assertLess(bounds["lower_bound"], least)
+        self.assertFalse(bounds["exact"])
+        self.assertEqual(float(bounds["lower_bound"]), float(bounds["upper_bound"]))
         wide = self.clique("wide.wcsp", 9)
         limit = json.loads(run("map", wide, "--json")[0])["table_bytes"] // 2
         short = json.loads(run("map", wide, "--bound-gap", 0, "--memory-limit", limit, "--json", code=4)[0])
@@ -696,7 +704,17 @@ R1: NOT path(b), path(nowhere)
             found = json.loads(run("map", *observed, *bounds)[0])
             self.assertAlmostEqual(found["log10_value"], log10_z + math.log10(0.75), 9)
             self.assertEqual(found["assignment"][0], 0)
+            self.assertEqual(found["arithmetic"], "logarithms")
+        # What only single precision cannot hold: products, a likelihood.
+        some = ("marginals", "words.bif", "--precision", "float", "--json", "--each", self.write("some.txt", "".join(f"w{i} yes\nw{i + count // 2} yes\n" for i in range(30))))
+        found = json.loads(run(*some)[0])["sets"][0]
+        self.assertEqual(found["arithmetic"], "double")
+        self.assertAlmostEqual(found["log10_z"], 30 * math.log10(0.99 * 0.01), 9)
         few = self.write("few.txt", "w0 yes\nw1 yes\n")
+        found = json.loads(run(*some, "--each", few, "--each", self.write("likelihood.txt", "w0 1 1e-50\n"))[0])["sets"]
+        self.assertEqual([of_set["arithmetic"] for of_set in found[1:]], ["double", "double"])
+        found = json.loads(run("marginals", "words.bif", "--precision", "float", "--json", "--each", few, "--each", "likelihood.txt")[0])["sets"]
+        self.assertEqual([of_set["arithmetic"] for of_set in found], ["float", "double"])
         self.assertEqual(json.loads(run("marginals", "words.bif", "--evidence", few, "--json")[0])["arithmetic"], "double")
         both = run("marginals", "words.bif", "--each", few, "--each", seen)[0]
         self.assertIn("few.txt: partition function", both)
@@ -738,6 +756,19 @@ R1: NOT path(b), path(nowhere)
         text = run("marginals", "road.bif", "--evidence", wet, "--joint", "road,grass")[0]
         self.assertIn(f"    {0.9 * (1 - p) + 0.2 * p:.6f}  road = dry, grass = wet\n    {0.1 * (1 - p) + 0.8 * p:.6f}  road = wet, grass = wet\n", text)
         self.assertNotIn("damp", text)
+        # Together with sets of which some observe it.
+        sets = json.loads(run("marginals", "road.bif", "--each", wet, "--each", self.write("road_no.txt", "rain no\n"), "--joint", "grass,rain", "--json")[0])["sets"]
+        self.assertAlmostEqual(sets[0]["joint"][0]["p"][5], p)
+        self.assertEqual(sets[0]["joint"][0]["p"][:4], [0, 0, 0, 0])
+        joint = sets[1]["joint"][0]["p"]
+        for found, expected in zip(joint, (0.5, 0, 0.25, 0, 0.25, 0), strict=True):
+            self.assertAlmostEqual(found, expected)
+        # Of many that are observed: few cells are possible, but there is a limit.
+        self.write("many.uai", "MARKOV\n70\n" + "2 " * 70 + "\n1\n1 0\n2\n0.5 0.5\n")
+        all_seen = self.write("all_seen.txt", "".join(f"{v} 1\n" for v in range(70)))
+        some = ",".join(map(str, range(20)))
+        self.assertIn("    1.000000  variable 0 = 1, ", run("marginals", "many.uai", "--evidence", all_seen, "--joint", some)[0])
+        self.assertIn("List fewer variables", run("marginals", "many.uai", "--evidence", all_seen, "--joint", ",".join(map(str, range(70))), code=6)[1])
         self.assertIn("rain is listed twice", run("marginals", "road.bif", "--joint", "rain,rain", code=2)[1])
         # Sets of one name: fine, unless they are to be stored under it.
         for folder in ("one", "two"):

@@ -31,7 +31,8 @@ struct Costs {
   Answer worst() const { return costs.upper_bound; }
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
-  double gap(Answer bound, Answer value) const { return (static_cast<double>(value) - static_cast<double>(bound)) * std::pow(10.0, -costs.decimals); }
+  double gap(Answer bound, Answer value) const { return static_cast<double>(value - bound) * std::pow(10.0, -costs.decimals); }
+  static bool are_same(Answer bound, Answer value) { return bound == value; }
   std::string text(Answer answer) const { return costs.objective(answer); }
 };
 
@@ -53,6 +54,8 @@ struct Probabilities {
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
   double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
+  /// But for rounding.
+  static bool are_same(Answer bound, Answer value) { return std::abs(bound - value) <= 1e-12 * std::max(1.0, std::abs(value)); }
   std::string text(Answer answer) const { return power_of_ten(answer); }
 };
 
@@ -61,7 +64,7 @@ struct Bounds {
   typename Problem::Answer bound, value;  // the best that there can be, and the best that was found
   std::vector<Index> assignment;          // none where no possible one was found
   int z = 0;                              // of the last elimination
-  bool is_exact = false;
+  bool is_exact = false, took_logarithms = false;
   std::string device, stop;
   elim::Order order;
   double order_seconds = 0, seconds = 0;
@@ -129,13 +132,14 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
   b.seconds += b.last_seconds;
   b.z = z;
   b.is_exact = plan.is_exact;
+  b.took_logarithms = b.took_logarithms || result.took_logarithms;
   if (auto const bound = problem.bound_of(result); Problem::is_better(b.bound, bound)) b.bound = bound;
   if (auto const value = problem.value_of(result.assignment); Problem::is_better(value, b.value)) {
     b.value = value;
     b.assignment = result.assignment;
   }
-  if (b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
-  if (problem.gap(b.bound, b.value) <= (Problem::is_whole ? 0 : 1e-12 * std::max(1.0, std::abs(static_cast<double>(b.bound))))) b.is_exact = true;  // the parts were as good as the whole
+  if (!Problem::is_whole && b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
+  if (Problem::are_same(b.bound, b.value)) b.is_exact = true;  // the parts were as good as the whole
   return "";
 }
 
@@ -143,7 +147,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
 template <class Problem>
 Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, backend::describe(a.backend), "", {}, 0, 0, 0, 0};
+  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, false, backend::describe(a.backend), "", {}, 0, 0, 0, 0};
   auto const begin = Clock::now();
   b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
   b.order_seconds = seconds_since(begin);
@@ -170,6 +174,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   if (a.json) {
     answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"partition_by", a.partition_by}, {"stop", b.stop},
                    {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
+    if (!Problem::is_whole) answer["arithmetic"] = b.took_logarithms ? "logarithms" : "double";
     fmt::print("{}\n", answer.dump());
     return;
   }
@@ -179,7 +184,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   if (!assignment.empty()) fmt::print("  {}\n", describe_assignment(a, problem.network, assignment));
   fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
-  fmt::print("  order in {}, elimination in {} on {} ({})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device);
+  fmt::print("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
 }
 
 template <class T>

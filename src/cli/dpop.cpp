@@ -135,9 +135,10 @@ void add_dpop(CLI::App& app, int& exit_code) {
   command->remove_option(command->get_option("--evidence"));
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "ADPOP: an agent's tables go into parts of so many variables; bounds the best, and finds an assignment")->check(at_least(1));
   command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: mostly tighter bounds")->needs(z);
-  command->footer("Agents are divided among the processes that mpirun starts; without it all are in one.\n\nExamples:\n  hornbill dpop problem.wcsp\n  mpirun -n 4 hornbill dpop problem.wcsp --mini-buckets 6 --json");
+  command->footer("Exit code 4: no assignment was found.\n\nAgents are divided among the processes that mpirun starts; without it all are in one.\n\nExamples:\n  hornbill dpop problem.wcsp\n  mpirun -n 4 hornbill dpop problem.wcsp --mini-buckets 6 --json");
   command->callback([a, &exit_code] {
     settle(*a);
+    if (a->mini_buckets) a->where_too_wide = "; smaller --mini-buckets need less";
     if (!io::is_cost_network(a->file)) throw UsageError("dpop takes costs (.wcsp, .cfn); of probabilities, map finds the best assignment");
     exit_code = dpop(*a);
   });

@@ -9,6 +9,7 @@
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/detail/tables/inputs.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/cost_network_file.hpp>
 
 #include "support.hpp"
 
@@ -16,7 +17,9 @@ namespace hornbill::cli {
 namespace {
 
 /// What is worth a try where tables are too large.
-std::string may_help(ExactArguments const& a) { return fmt::format("{}--tries {}, or evidence,", a.order == "min_weight" ? "" : "--order min_weight ", std::max(200, 10 * a.options.tries)); }
+std::string may_help(ExactArguments const& a) {
+  return fmt::format("{}--tries {}{}", a.order == "min_weight" ? "" : "--order min_weight ", std::max(200, 10 * a.options.tries), io::is_cost_network(a.file) ? "" : ", or evidence,");
+}
 
 constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
                                 std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree},

@@ -42,7 +42,10 @@ MarginalsProblem make_problem(MarginalsArguments const& a, io::Model const& mode
   for (auto& set : problem.sets) std::erase_if(set, [&](Observation const& o) { return std::find(problem.cut.begin(), problem.cut.end(), o) != problem.cut.end(); });
   problem.network = tables::condition(tables::to_tables(model.graph), problem.cut);
   problem.num_variables = model.graph.num_variables;
-  for (auto const& list : a.joint) problem.joint.push_back(variables_of(list, model));
+  for (auto const& list : a.joint) {
+    problem.joint.push_back(variables_of(list, model));
+    cells_of_joint(model.graph, problem.joint.back());  // before any work
+  }
   return problem;
 }
 

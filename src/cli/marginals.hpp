@@ -33,7 +33,7 @@ struct MarginalsOfSet {
   std::vector<std::vector<double>> p;    ///< by variable and state
   std::vector<std::vector<double>> joint; ///< as MarginalsProblem::joint, the last variable fastest
   double log_z = 0;
-  std::string arithmetic;                ///< that it took: float, double, or logarithms (in double) where products leave the range of numbers
+  std::string arithmetic;                ///< that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the range of numbers
 };
 
 struct MarginalsResult {
@@ -46,6 +46,33 @@ struct MarginalsResult {
   std::string device;
   double order_seconds = 0, setup_seconds = 0, seconds = 0;
 };
+
+/// Cells of a joint marginal, with all states of the model.   \throws CapacityError for too many
+std::size_t cells_of_joint(HostFactorGraph const& graph, std::vector<Index> const& joint);
+
+/// Calls visit(cell, states of the variables) for all cells of a joint marginal but those that were not observed.
+template <class Visit>
+void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph const& graph, std::vector<Index> const& joint, Visit const& visit) {
+  std::vector<Index> states(joint.size());
+  std::vector<bool> is_observed(joint.size());
+  for (std::size_t i = 0; i < joint.size(); ++i)
+    for (auto const& o : problem.cut)
+      if (o.variable == joint[i]) {
+        states[i] = o.value;
+        is_observed[i] = true;
+      }
+  for (bool more = true; more;) {
+    std::size_t cell = 0;
+    for (std::size_t i = 0; i < joint.size(); ++i) cell = cell * static_cast<std::size_t>(graph.states(joint[i])) + static_cast<std::size_t>(states[i]);
+    visit(cell, states);
+    more = false;
+    for (std::size_t i = joint.size(); i-- > 0 && !more;)
+      if (!is_observed[i]) {
+        states[i] = (states[i] + 1) % graph.states(joint[i]);
+        more = states[i] != 0;
+      }
+  }
+}
 
 /// Propagates all evidence sets.   \throws CapacityError
 MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem);

@@ -57,16 +57,10 @@ std::vector<std::string> state_names(HostFactorGraph const& graph, Index variabl
   return names;
 }
 
-/// "a = yes, b = 2", of a cell of a joint marginal; nothing of one that was not observed.
-std::string describe_cell(HostFactorGraph const& graph, HostEvidence const& observed, std::vector<Index> const& scope, std::size_t cell) {
+/// "a = yes, b = 2", of variables.
+std::string describe_states(HostFactorGraph const& graph, std::vector<Index> const& variables, std::vector<Index> const& states) {
   std::vector<std::string> words;
-  for (std::size_t i = scope.size(); i-- > 0;) {
-    auto const states = static_cast<std::size_t>(graph.states(scope[i]));
-    auto const state = static_cast<Index>(cell % states);
-    if (std::any_of(observed.begin(), observed.end(), [&](Observation const& o) { return o.variable == scope[i] && o.value != state; })) return "";
-    words.insert(words.begin(), fmt::format("{} = {}", graph.name_of(scope[i]), state_name(graph, scope[i], state)));
-    cell /= states;
-  }
+  for (std::size_t i = 0; i < variables.size(); ++i) words.push_back(fmt::format("{} = {}", graph.name_of(variables[i]), state_name(graph, variables[i], states[i])));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -95,6 +89,14 @@ std::string arithmetic_text(MarginalsResult const& r) {
 
 }  // namespace
 
+std::size_t cells_of_joint(HostFactorGraph const& graph, std::vector<Index> const& joint) {
+  constexpr double most = 1 << 24;
+  double cells = 1;
+  for (Index v : joint) cells *= graph.states(v);
+  if (cells > most) throw CapacityError(fmt::format("--joint: the variables have {:.3g} states together; {} are possible. List fewer variables", cells, most));
+  return static_cast<std::size_t>(cells);
+}
+
 std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model) {
   std::vector<std::vector<double>> others;
   if (a.against.empty()) return others;
@@ -121,8 +123,8 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
     auto const p_true = p_true_of(set);
     for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {} = {}\n", p_true[v], model.graph.name_of(v), state_name(model.graph, v, 1));
     for (std::size_t j = 0; j < set.joint.size(); ++j)
-      for (std::size_t cell = 0; cell < set.joint[j].size(); ++cell)
-        if (auto const words = describe_cell(model.graph, problem.cut, problem.joint[j], cell); !words.empty()) fmt::print("    {:.6f}  {}\n", set.joint[j][cell], words);
+      for_each_possible_cell(problem, model.graph, problem.joint[j],
+                             [&](std::size_t cell, std::vector<Index> const& states) { fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_states(model.graph, problem.joint[j], states)); });
     if (others.empty()) continue;
     auto const d = difference_from(others, set);
     fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
@@ -143,7 +145,7 @@ void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsPr
     else answer["log10_z"] = set.log_z / std::numbers::ln10;
     for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"states", state_names(model.graph, v)}, {"p", set.p[v]}});
     if (prints_marginals(a) && std::isfinite(set.log_z)) answer["marginals"] = set.p;
-    for (std::size_t j = 0; j < set.joint.size(); ++j) {
+    for (std::size_t j = 0; j < set.joint.size() && std::isfinite(set.log_z); ++j) {
       nlohmann::json names, states;
       for (Index v : problem.joint[j]) {
         names.push_back(model.graph.name_of(v));

@@ -16,7 +16,7 @@ namespace {
 /// A plan, and where its tables are to be.
 struct Prepared {
   jtree::HostPlan plan;
-  std::size_t table_bytes = 0, slice_bytes = 0;  // as of Result
+  std::size_t table_bytes = 0, slice_bytes = 0;  // as of MarginalsResult
 };
 
 /// For as many evidence sets at once as fit on the device; where not even one does, its tables are to go through it in slices.   \throws CapacityError
@@ -56,18 +56,24 @@ std::vector<std::vector<double>> marginals_of_set(MarginalsProblem const& proble
 /// A joint marginal in the order that it was asked for, and with what was observed in it: all states of the model.
 /// \param scope  of `p`, the last variable fastest
 std::vector<double> as_asked(MarginalsProblem const& problem, HostFactorGraph const& graph, std::vector<Index> const& asked, std::vector<Index> const& scope, std::vector<double> const& p) {
-  std::size_t cells = 1;
-  for (Index v : asked) cells *= static_cast<std::size_t>(graph.states(v));
-  std::vector<double> result(cells);
-  std::vector<Index> state(static_cast<std::size_t>(graph.num_variables));
-  for (std::size_t cell = 0; cell < cells; ++cell) {
-    std::size_t rest = cell, from = 0;
-    for (std::size_t i = asked.size(); i-- > 0; rest /= static_cast<std::size_t>(graph.states(asked[i]))) state[asked[i]] = static_cast<Index>(rest % static_cast<std::size_t>(graph.states(asked[i])));
-    bool const is_possible = std::all_of(problem.cut.begin(), problem.cut.end(), [&](Observation const& o) { return std::find(asked.begin(), asked.end(), o.variable) == asked.end() || state[o.variable] == o.value; });
-    for (Index v : scope) from = from * static_cast<std::size_t>(problem.network.cardinality[v]) + static_cast<std::size_t>(problem.network.cardinality[v] == 1 ? 0 : state[v]);
-    if (is_possible) result[cell] = p[from];
-  }
+  std::vector<std::size_t> position;  // in what was asked for, of the scope's variables
+  for (Index v : scope) position.push_back(static_cast<std::size_t>(std::find(asked.begin(), asked.end(), v) - asked.begin()));
+  std::vector<double> result(cells_of_joint(graph, asked));
+  for_each_possible_cell(problem, graph, asked, [&](std::size_t cell, std::vector<Index> const& states) {
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < scope.size(); ++i)
+      if (Index const count = problem.network.cardinality[scope[i]]; count > 1) from = from * static_cast<std::size_t>(count) + static_cast<std::size_t>(states[position[i]]);
+    result[cell] = p[from];
+  });
   return result;
+}
+
+/// Whether single precision holds a set's likelihoods.
+bool fits_single_precision(HostEvidence const& evidence) {
+  return std::all_of(evidence.begin(), evidence.end(), [](Observation const& o) { return o.is_hard() || (tables::can_hold<float>(o.likelihood[0]) && tables::can_hold<float>(o.likelihood[1])); });
+}
+bool fits_single_precision(tables::TableNetwork<double> const& network) {
+  return std::all_of(network.tables.begin(), network.tables.end(), [](auto const& table) { return std::all_of(table.values.begin(), table.values.end(), tables::can_hold<float>); });
 }
 
 /// Propagates evidence sets, as many at once as the plan has; of the last run some may be there twice.
@@ -117,12 +123,12 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
 template <class Semiring>
 void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, jtree::JoinTree const& tree, char const* arithmetic, std::vector<std::size_t>& which, MarginalsResult& result) {
   if (which.empty()) return;
-  auto prepared = prepare<typename Semiring::Value>(a, problem, tree, static_cast<Index>(which.size()));
-  result.table_bytes = prepared.table_bytes;
-  result.sets_at_once = prepared.plan.num_sets;
-  result.slice_bytes = prepared.slice_bytes;
   for (std::size_t s : which) result.sets[s].arithmetic = arithmetic;
   try {
+    auto prepared = prepare<typename Semiring::Value>(a, problem, tree, static_cast<Index>(which.size()));
+    result.table_bytes = std::max(result.table_bytes, prepared.table_bytes);
+    result.sets_at_once = std::max(result.sets_at_once, prepared.plan.num_sets);
+    result.slice_bytes = std::max(result.slice_bytes, prepared.slice_bytes);
     backend::visit(a.backend, [&](auto const& exec) {
       auto const in_slices = [&](auto const& plan, auto& state) { result.slices += jtree::calibrate_in_slices(exec, plan, state, prepared.slice_bytes); };
       auto const at_once = [&](auto const& plan, auto& state) { jtree::calibrate(exec, plan, state); };
@@ -130,7 +136,9 @@ void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsPro
       else which = propagate<Semiring>(exec, problem, model.graph, std::move(prepared.plan), which, result, at_once);
     });
   } catch (CapacityError const& e) {
-    throw CapacityError(fmt::format("{} on backend {}: {}", a.file, a.backend, e.what()));
+    std::string const message = e.what();
+    throw CapacityError((message.starts_with(a.file) ? message : fmt::format("{} on backend {}: {}", a.file, a.backend, message)) +
+                        (a.precision == "float" && sizeof(typename Semiring::Value) == sizeof(double) ? ". Single precision was not enough, so this is in double" : ""));
   }
 }
 
@@ -150,7 +158,13 @@ MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& mod
   std::vector<std::size_t> which(problem.sets.size());
   std::iota(which.begin(), which.end(), 0);
   for (std::size_t s : which) result.sets.push_back({a.each.empty() ? "" : a.each[s], {}, {}, 0, ""});
-  if (a.precision == "float") propagate<tables::SumProduct<float>>(a, model, problem, tree, "float", which, result);
+  if (a.precision == "float" && fits_single_precision(problem.network)) {
+    auto const last = std::stable_partition(which.begin(), which.end(), [&](std::size_t s) { return fits_single_precision(problem.sets[s]); });
+    std::vector<std::size_t> in_single(which.begin(), last);
+    which.erase(which.begin(), last);
+    propagate<tables::SumProduct<float>>(a, model, problem, tree, "float", in_single, result);
+    which.insert(which.end(), in_single.begin(), in_single.end());
+  }
   propagate<tables::SumProduct<double>>(a, model, problem, tree, "double", which, result);
   propagate<tables::LogSumExp<double>>(a, model, problem, tree, "logarithms", which, result);
   return result;

@@ -14,14 +14,19 @@ namespace {
 
 constexpr int most_variables_of_a_factor = 64;
 
+/// Whether a product is no longer what its factors multiply to.
+bool is_lost(double a, double b) {
+  double const product = a * b;
+  return a > 0 && b > 0 && (product == 0 || std::isinf(product) || (!std::isnormal(product) && std::isnormal(a) && std::isnormal(b)));
+}
+
 /// Multiplies a factor without variables into one that has some.
 void multiply(std::vector<TableFactor>& factors, double constant, TokenReader const& in) {
   if (constant == 1) return;
   if (factors.empty()) in.fail("no factor has a variable");
   for (double& value : factors.front().table) {
-    bool const was_possible = value > 0 && constant > 0;
+    if (is_lost(value, constant)) in.fail(fmt::format("the factors without variables multiply to {:g}, by which an entry of the first table becomes too small or large for a number; leave them out, and multiply the result by them", constant));
     value *= constant;
-    if (was_possible && !std::isnormal(value)) in.fail(fmt::format("the factors without variables multiply to {:g}, by which an entry of the first table becomes too small or large for a number; leave them out", constant));
   }
 }
 
@@ -73,9 +78,8 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
     if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
     for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
     if (scope.empty()) {
-      bool const was_possible = constant > 0 && factor.table[0] > 0;
+      if (is_lost(constant, factor.table[0])) in.fail("the factors without variables multiply to what is too small or large for a number; leave them out, and multiply the result by them");
       constant *= factor.table[0];
-      if (was_possible && !std::isnormal(constant)) in.fail("the factors without variables multiply to what is too small or large for a number; leave them out");
     } else {
       factors.push_back(std::move(factor));
     }

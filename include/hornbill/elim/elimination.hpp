@@ -78,7 +78,7 @@ struct Elimination {
   Value value{};                  ///< times 2^exponent
   double exponent = 0;            ///< 0 of semirings that do not scale
   double slices = 0;              ///< of eliminate_in_slices(): that went through the device
-  bool is_in_range = true;        ///< of run(): else products were too small to be held, and value and assignment may lack states that they belong to
+  bool is_in_range = true;        ///< of run(): else products may have been too small or large to be held, and value and assignment lack states that they belong to
   bool took_logarithms = false;   ///< of eliminate(): so it was repeated with these
   std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable (probabilities: to rounding) the first
 };
@@ -88,7 +88,8 @@ template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                                                 State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state);
 
-/// All of the above, for one network once; where products of probabilities leave the range of numbers, again of logarithms (in double).
+/// All of the above, for one network once; where products of probabilities leave the range of numbers, again of logarithms: in double, so with single precision
+/// twice bytes_needed() may be taken.
 template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan);
 

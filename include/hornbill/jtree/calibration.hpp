@@ -96,8 +96,9 @@ double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> c
 template <class Semiring, class ExecutionSpace>
 void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<Index const> variables);
 
-/// Whether no product of what is calibrated was too small to be held: else marginals may lack states, and a set that is possible may seem
-/// impossible; the semiring's OfLogarithms has no such limit.   \note waits for `exec`
+/// Whether no product of what is calibrated can have been too small or large to be held: else marginals may lack states, and a set that is
+/// possible may seem impossible; the semiring's OfLogarithms has no such limit. Of several sets, of all together: alone, one may well be in range.
+/// \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 bool is_in_range(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state);
 

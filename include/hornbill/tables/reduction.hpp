@@ -140,7 +140,7 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
 template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest);
 
-/// Whether all that some reductions multiplied and added was normal numbers, or zeros because of zeros: else what they made may lack states
+/// Whether all that some reductions multiplied and added is sure to have been normal numbers, or zeros because of zeros: else what they made may lack states
 /// whose products were too small to be held, and the semiring of logarithms tells what it should be. Of semirings that do not scale, always.
 /// \param run  numbers of reductions, whose inputs are up to date   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>

@@ -60,6 +60,12 @@ namespace detail {
 [[noreturn]] void fail_to_narrow(std::string const& variable, double value);
 }
 
+/// Whether a number of at least 0 is neither lost nor infinite in another precision.
+template <class Value>
+constexpr bool can_hold(double value) {
+  return sizeof(Value) == sizeof(double) || value == 0 || (value >= std::numeric_limits<Value>::min() && value <= std::numeric_limits<Value>::max());
+}
+
 /// The same network in another precision.   \throws InputError for an entry that it cannot hold
 template <class Value>
 TableNetwork<Value> converted(TableNetwork<double> const& network) {
@@ -67,7 +73,7 @@ TableNetwork<Value> converted(TableNetwork<double> const& network) {
   for (auto const& table : network.tables) {
     if constexpr (sizeof(Value) < sizeof(double))
       for (double value : table.values)
-        if (value > std::numeric_limits<Value>::max() || (value > 0 && value < std::numeric_limits<Value>::min())) detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
+        if (!can_hold<Value>(value)) detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
     result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
   }
   return result;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <string>
@@ -52,7 +51,7 @@ std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan cons
         throw InputError("evidence of variable " + std::to_string(o.variable) + " does not fit its states");
       for (Index s = 0; s < cardinality[o.variable]; ++s) {
         double const p = o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihood[s];
-        if (p > 0 && p < std::numeric_limits<Value>::min() && sizeof(Value) < sizeof(double)) throw InputError("evidence of variable " + std::to_string(o.variable) + " has a likelihood that single precision cannot hold; double can");
+        if (!tables::can_hold<Value>(p)) throw InputError("evidence of variable " + std::to_string(o.variable) + " has a likelihood that single precision cannot hold; double can");
         result[o.variable][static_cast<std::size_t>(s) * num_sets + set] = Semiring::of_probability(static_cast<Value>(p));
       }
     }
