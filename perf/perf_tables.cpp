@@ -187,8 +187,7 @@ json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNet
   auto const found = hb::elim::result_of<Semiring>(exec, plan, state);
   result.update({{"setup_seconds", setup_seconds}, {"reduce_seconds", reduce_seconds}, {"seconds", seconds}, {"bytes_per_second", result["bytes"].get<double>() / reduce_seconds}});
   if (!host.reductions.reductions().empty()) result["largest_bucket"] = time_largest<Semiring>(exec, a, plan, state, copy);
-  if constexpr (Semiring::scales) result["is_in_range"] = found.is_in_range;
-  if constexpr (Semiring::scales) result["log10_value"] = std::log10(static_cast<double>(found.value)) + found.exponent * std::log10(2.0);
+  if constexpr (Semiring::scales) result.update({{"is_in_range", found.is_in_range}, {"log10_value", hb::elim::log10_of(found)}});
   else result["value"] = found.value;
   return result;
 }

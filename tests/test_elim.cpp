@@ -377,11 +377,15 @@ struct Runs {
       if (k == 0 ? v < num_kept - 3 : k == 1 ? v >= 2 : (v < 2 ? num_apart == 2 : v % 2 == 0)) scope.push_back(v);
     return scope;
   }
-  /// Where a row's first value is in an input; those of other states follow at equal distances.
-  Offset place_of(int k, Offset row) const {
-    Offset place = 0;
-    for (Index v : host.tables()[k].scope) place = v == num_kept ? 0 : base * place + row / host.stride(output, v) % base;
-    return place;
+  /// Where each row's first value is in an input; those of other states follow at equal distances.
+  std::vector<Offset> places_of(int k) const {
+    std::vector<Offset> places{0};
+    for (Index v = num_kept - 1; v >= 0; --v) {  // rows of the fastest variables, then as often as the next has states
+      auto const inner = places.size();
+      for (Index state = 1; state < base; ++state)
+        for (std::size_t row = 0; row < inner; ++row) places.push_back(places[row] + state * host.stride(k, v));
+    }
+    return places;
   }
 };
 
@@ -390,15 +394,19 @@ template <class Semiring, class Exec, class Make, class IsNear>
 Offset wrong_cells(Runs const& runs, Make const& make, IsNear const& is_near) {
   using Value = typename Semiring::Value;
   std::vector<std::vector<Value>> given(3);
-  for (int k = 0; k < 3; ++k)
+  std::vector<std::vector<Offset>> places;
+  for (int k = 0; k < 3; ++k) {
     for (Offset i = 0; i < runs.host.tables()[k].cells; ++i) given[k].push_back(make(static_cast<double>((i * 7919 + 31 * k) % 1009) / 1009));
+    places.push_back(runs.places_of(k));
+  }
   auto const [cells, exponent] = reduced<Semiring>(Exec(), runs.host, given, runs.output);
+  Offset const strides[] = {runs.host.stride(0, runs.num_kept), runs.host.stride(1, runs.num_kept), runs.host.stride(2, runs.num_kept)};
   Offset wrong = 0;
   for (Offset row = 0; row < std::ssize(cells); ++row) {
     Value expected = Semiring::zero();
     for (Index state = 0; state < runs.states; ++state) {
       Value product = Semiring::one();
-      for (int k = 0; k < 3; ++k) product = Semiring::multiply(product, given[k][runs.place_of(k, row) + state * runs.host.stride(k, runs.num_kept)]);
+      for (int k = 0; k < 3; ++k) product = Semiring::multiply(product, given[k][places[k][row] + state * strides[k]]);
       expected = Semiring::add(expected, product);
     }
     wrong += !is_near(cells[row], exponent, expected);

@@ -1,5 +1,6 @@
 // Products of probabilities that leave the range of numbers: told, and right in logarithms.
 #include <cmath>
+#include <numbers>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -36,16 +37,6 @@ tables::TableNetwork<Value> opposed(int count, double least) {
 }
 
 template <class Value>
-tables::TableNetwork<double> logarithms(tables::TableNetwork<Value> const& network) {
-  tables::TableNetwork<double> result{network.cardinality, {}, {}, {}};
-  for (auto const& table : network.tables) {
-    result.tables.push_back({table.scope, {}});
-    for (Value value : table.values) result.tables.back().values.push_back(std::log(static_cast<double>(value)));
-  }
-  return result;
-}
-
-template <class Value>
 elim::HostPlan plan_of(tables::TableNetwork<Value> const& network) {
   auto const scopes = elim::scopes_of(network);
   return elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes));
@@ -53,7 +44,7 @@ elim::HostPlan plan_of(tables::TableNetwork<Value> const& network) {
 
 template <class Value>
 double log_of(elim::Elimination<Value> const& result) {
-  return std::log(static_cast<double>(result.value)) + result.exponent * std::log(2.0);
+  return elim::log10_of(result) * std::numbers::ln10;
 }
 
 void check_log(double found, double expected, double tolerance) {
@@ -129,7 +120,7 @@ TEST_CASE_TEMPLATE("range: elimination of steep tables, against all assignments"
   for (unsigned seed = 0; seed < 30; ++seed) {
     CAPTURE(seed);
     auto const network = steep_network<Value>(seed, seed % 3 == 0 ? 3 : 20);
-    auto const expected = logarithms(network);
+    auto const expected = elim::logarithms_of(network);
     auto const plan = plan_of(network);
     auto const sum = elim::eliminate<SumProduct<Value>>(exec, network, plan);
     check_log(log_of(sum), test::enumerate<LogSumExp<double>>(expected), tolerance);
@@ -148,7 +139,7 @@ TEST_CASE_TEMPLATE("range: mini-buckets of steep tables bound the best", Cell, H
   int apart = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {
     auto const network = steep_network<double>(seed, 20);
-    auto const expected = logarithms(network);
+    auto const expected = elim::logarithms_of(network);
     double const largest = test::enumerate<MaxSum<double>>(expected);
     if (std::isinf(largest)) continue;
     auto const scopes = elim::scopes_of(network);
@@ -177,7 +168,7 @@ TEST_CASE_TEMPLATE("range: marginals of steep tables, against all assignments", 
   for (unsigned seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
     auto const network = steep_network<Value>(seed, seed % 3 == 0 ? 2 : 20);
-    auto const expected = logarithms(network);
+    auto const expected = elim::logarithms_of(network);
     double const log_z = test::enumerate<LogSumExp<double>>(expected);
     if (std::isinf(log_z)) continue;
     auto const marginals = enumerated_marginals(expected);
@@ -277,7 +268,7 @@ TEST_CASE_TEMPLATE("range: entries that are not normal", Cell, HORNBILL_DOUBLE_C
   typename Cell::Exec const exec;
   double const least = 5e-324;
   tables::TableNetwork<double> const network{{2, 2}, {{{0, 1}, {least, 2 * least, 3 * least, 0}}, {{0}, {1e300, 1e-300}}, {{1}, {least, 1e308}}}, {}, {}};
-  auto const expected = logarithms(network);
+  auto const expected = elim::logarithms_of(network);
   auto const sum = elim::eliminate<SumProduct<double>>(exec, network, plan_of(network));
   check_log(log_of(sum), test::enumerate<LogSumExp<double>>(expected), 1e-13);
   auto const best = elim::eliminate<MaxProduct<double>>(exec, network, plan_of(network));

@@ -43,7 +43,7 @@ struct Probabilities {
   static constexpr bool is_whole = false;
   tables::TableNetwork<double> const& network;
 
-  Answer bound_of(elim::Elimination<double> const& result) const { return std::log10(result.value) + result.exponent * std::log10(2.0); }
+  Answer bound_of(elim::Elimination<double> const& result) const { return elim::log10_of(result); }
   Answer value_of(std::vector<Index> const& assignment) const {
     double sum = 0;
     for (auto const& table : network.tables) sum += std::log10(network.entry(table, assignment));
@@ -212,7 +212,7 @@ int bound_probability(MapArguments const& a) {
   auto const observed = read_tables(a);
   Probabilities const problem{observed.network};
   auto const b = find_bounds(a, problem);
-  if (problem.is_impossible(b.bound)) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
+  if (problem.is_impossible(b.bound)) throw impossible(a.file, "no assignment", !a.evidence.empty());
   nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
   std::vector<Index> assignment;
   if (!b.assignment.empty()) {

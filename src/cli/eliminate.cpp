@@ -18,18 +18,11 @@
 namespace hornbill::cli {
 namespace {
 
-/// An elimination that fits.
-struct Prepared {
-  elim::HostPlan plan;
-  std::size_t table_bytes = 0;
-  std::size_t slice_bytes = 0;  // that may be used of the device; 0: all tables are there at once
-};
-
-/// \throws CapacityError with the width to blame
+/// An elimination that fits.   \throws CapacityError with the width to blame
 template <class Value>
-Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
+Prepared<elim::HostPlan> prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
   auto const to_blame = blame(a, order, network);
-  Prepared prepared;
+  Prepared<elim::HostPlan> prepared;
   prepared.plan = planned(a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
   auto const& reductions = prepared.plan.reductions;
   prepared.table_bytes = counts ? tables::bytes_needed<tables::Counted<tables::Cost>>(reductions) : tables::bytes_needed<Value>(reductions);
@@ -40,14 +33,14 @@ Prepared prepare(ExactArguments const& a, tables::TableNetwork<Value> const& net
 template <class Value>
 struct Solved {
   elim::Elimination<Value> result;
-  Prepared prepared;
+  Prepared<elim::HostPlan> prepared;
   std::string device;
   double order_seconds = 0, seconds = 0;
 };
 
 /// Runs what was prepared, and adds its time.
 template <class Semiring>
-elim::Elimination<typename Semiring::Value> run(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, Prepared const& prepared, double& seconds) {
+elim::Elimination<typename Semiring::Value> run(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, Prepared<elim::HostPlan> const& prepared, double& seconds) {
   auto const begin = Clock::now();
   try {
     auto result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
@@ -85,8 +78,7 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
     return;
   }
   fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({}{})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
-             slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(slice_bytes)), solved.result.slices) : "",
-             human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
+             slices_text(slice_bytes, solved.result.slices), human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
 }
 
 std::string count_text(double count) {
@@ -131,9 +123,9 @@ int maximise_probability(ExactArguments const& a) {
   auto const observed = read_tables(a);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::MaxProduct<double>>(a, observed.network);
-  if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: no assignment is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
+  if (solved.result.value == 0) throw impossible(a.file, "no assignment", !a.evidence.empty());
   auto const assignment = complete(observed, solved.result.assignment);
-  double const log10_value = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
+  double const log10_value = elim::log10_of(solved.result);
   write_assignment(a, assignment);
   print(a, solved, {{"log10_value", log10_value}, {"assignment", assignment}}, fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value), describe_assignment(a, observed.network, assignment)));
   return success;
@@ -142,8 +134,8 @@ int maximise_probability(ExactArguments const& a) {
 int partition(ExactArguments const& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::SumProduct<double>>(a, read_tables(a).network);
-  if (solved.result.value == 0) throw ContradictionError(fmt::format("{}: nothing is possible{}", a.file, a.evidence.empty() ? "" : " under this evidence"));
-  double const log10_z = std::log10(solved.result.value) + solved.result.exponent * std::log10(2.0);
+  if (solved.result.value == 0) throw impossible(a.file, "nothing", !a.evidence.empty());
+  double const log10_z = elim::log10_of(solved.result);
   if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("PR\n{:.15g}\n", log10_z));
   print(a, solved, {{"log10_z", log10_z}}, fmt::format("{}: partition function {}", a.file, power_of_ten(log10_z)));
   return success;

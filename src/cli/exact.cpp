@@ -129,6 +129,12 @@ void add_slice_options(CLI::App& command, ExactArguments& a) {
 
 std::string power_of_ten(double exponent) { return std::abs(exponent) < 1e-12 ? "1" : fmt::format("10^{:.12g}", exponent); }
 
+std::string slices_text(std::size_t slice_bytes, double slices) { return slice_bytes == 0 ? "" : fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(slice_bytes)), slices); }
+
+ContradictionError impossible(std::string const& where, std::string const& what, bool is_observed) {
+  return ContradictionError(fmt::format("{}: {} is possible{}", where, what, is_observed ? " under this evidence" : ""));
+}
+
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {
   return {{"file", a.file}, {"backend", a.backend}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells}, {"table_bytes", table_bytes}};
 }

@@ -16,6 +16,8 @@
 #include <hornbill/error.hpp>
 #include <hornbill/tables/table_network.hpp>
 
+#include "support.hpp"
+
 namespace hornbill::cli {
 
 struct ExactArguments {
@@ -63,6 +65,14 @@ auto planned(ExactArguments const& a, std::string const& to_blame, Make const& m
 /// \throws CapacityError where more is needed than is there   \param task  that needs it, e.g. "elimination"
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame);
 
+/// A plan, and where its tables are to be.
+template <class HostPlan>
+struct Prepared {
+  HostPlan plan;
+  std::size_t table_bytes = 0;
+  std::size_t slice_bytes = 0;  ///< of the device, where tables go through it in slices; else 0
+};
+
 /// Whether tables can be on the device all at once.
 bool fit_on_device(ExactArguments const& a, std::size_t table_bytes);
 
@@ -76,17 +86,20 @@ void add_slice_options(CLI::App& command, ExactArguments& a);
 /// "10^-3.25"; but for rounding 1: "1".
 std::string power_of_ten(double exponent);
 
+/// ", through 2 GiB in 7 slices", or nothing where tables are on the device all at once.
+std::string slices_text(std::size_t slice_bytes, double slices);
+
+/// What is thrown where all that is asked about is impossible.   \param where  the file   \param what  that is not possible, e.g. "no assignment"   \param is_observed  whether evidence was given
+ContradictionError impossible(std::string const& where, std::string const& what, bool is_observed);
+
 /// "smoke = yes, lung = no": of some variables, or all where they are few.
 template <class Value>
 std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
-  constexpr std::size_t most = 10;
+  constexpr Index most = 10;
+  auto const count = static_cast<Index>(assignment.size());
   std::vector<std::string> words;
-  for (std::size_t v = 0; v < std::min(most, assignment.size()); ++v) {
-    auto const state = static_cast<std::size_t>(assignment[v]);
-    bool const has_names = !network.state_names.empty() && state < network.state_names[v].size();
-    words.push_back(network.name_of(static_cast<Index>(v)) + " = " + (has_names ? network.state_names[v][state] : std::to_string(state)));
-  }
-  if (assignment.size() > most) words.push_back(fmt::format("and {} more{}", assignment.size() - most, a.output.empty() ? " (-o FILE writes all)" : ""));
+  for (Index v = 0; v < std::min(most, count); ++v) words.push_back(fmt::format("{} = {}", network.name_of(v), network.state_name(v, assignment[v])));
+  if (count > most) words.push_back(fmt::format("and {} more{}", count - most, a.output.empty() ? " (-o FILE writes all)" : ""));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

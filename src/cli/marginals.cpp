@@ -1,6 +1,6 @@
 // hornbill marginals: exact marginals by a junction tree.
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
@@ -46,6 +46,9 @@ MarginalsProblem make_problem(MarginalsArguments const& a, io::Model const& mode
     problem.joint.push_back(variables_of(list, model));
     cells_of_joint(model.graph, problem.joint.back());  // before any work
   }
+  if (!a.top.empty()) problem.query = find_query(a.file, model, a.top);
+  std::erase_if(problem.query, [&](Index v) { return model.graph.states(v) < 2; });  // nothing is 1 there
+  problem.others = read_others(a, model);
   return problem;
 }
 
@@ -62,18 +65,14 @@ int run_marginals(MarginalsArguments& a) {
   if (!a.against.empty()) others_read.push_back(a.against);
   settle(a, others_read);
   auto model = read_model(a.file);
-  auto query = a.top.empty() ? std::vector<Index>{} : find_query(a.file, model, a.top);
-  std::erase_if(query, [&](Index v) { return model.graph.states(v) < 2; });  // nothing is 1 there
-  auto const others = read_others(a, model);
   auto const problem = make_problem(a, model);
   auto const result = find_marginals(a, model, problem);
-  auto const is_impossible = [](MarginalsOfSet const& set) { return std::isinf(set.log_z); };
-  bool const none = std::all_of(result.sets.begin(), result.sets.end(), is_impossible);
-  if (a.json) print_json(a, model, problem, result, query, others);
-  else if (!none) print_text(a, model, problem, result, query, others);
-  if (!none && !a.output.empty()) write_marginals(a, model, result);
+  bool const is_some_possible = std::any_of(result.sets.begin(), result.sets.end(), std::mem_fn(&MarginalsOfSet::is_possible));
+  if (a.json) print_json(a, model, problem, result);
+  else if (is_some_possible) print_text(a, model, problem, result);
+  if (is_some_possible && !a.output.empty()) write_marginals(a, model, result);
   for (auto const& set : result.sets)
-    if (is_impossible(set)) throw ContradictionError(fmt::format("{}: nothing is possible{}{}", a.file, a.evidence.empty() && a.each.empty() ? "" : " under this evidence", set.name.empty() ? "" : ", " + set.name));
+    if (!set.is_possible()) throw impossible(label_of(a, set), "nothing", !a.evidence.empty() || !a.each.empty());
   return success;
 }
 

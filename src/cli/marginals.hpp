@@ -1,6 +1,7 @@
 // hornbill marginals: what is asked for, and what comes out.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -24,16 +25,20 @@ struct MarginalsProblem {
   tables::TableNetwork<double> network;
   HostEvidence cut;
   std::vector<HostEvidence> sets;
-  std::vector<std::vector<Index>> joint;   ///< variables as --joint lists them
-  Index num_variables = 0;  ///< of the model; the network's others are of wide factors
+  Index num_variables = 0;                  ///< of the model; the network's others are of wide factors
+  std::vector<std::vector<Index>> joint;    ///< variables as --joint lists them
+  std::vector<Index> query;                 ///< of --top
+  std::vector<std::vector<double>> others;  ///< of --against: by variable and state, of stored ones P(variable = 1) alone
 };
 
 struct MarginalsOfSet {
-  std::string name;                      ///< of --each
-  std::vector<std::vector<double>> p;    ///< by variable and state
-  std::vector<std::vector<double>> joint; ///< as MarginalsProblem::joint, the last variable fastest
+  std::string name;                        ///< of --each
+  std::vector<std::vector<double>> p;      ///< by variable and state
+  std::vector<std::vector<double>> joint;  ///< as MarginalsProblem::joint, the last variable fastest
   double log_z = 0;
-  std::string arithmetic;                ///< that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the range of numbers
+  std::string arithmetic;                  ///< that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the range of numbers
+
+  bool is_possible() const { return std::isfinite(log_z); }
 };
 
 struct MarginalsResult {
@@ -46,6 +51,9 @@ struct MarginalsResult {
   std::string device;
   double order_seconds = 0, setup_seconds = 0, seconds = 0;
 };
+
+/// "road.bif, wet.txt".
+inline std::string label_of(MarginalsArguments const& a, MarginalsOfSet const& set) { return set.name.empty() ? a.file : a.file + ", " + set.name; }
 
 /// Cells of a joint marginal, with all states of the model.   \throws CapacityError for too many
 std::size_t cells_of_joint(HostFactorGraph const& graph, std::vector<Index> const& joint);
@@ -77,12 +85,11 @@ void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph con
 /// Propagates all evidence sets.   \throws CapacityError
 MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem);
 
-/// What --against names: marginals by variable and state, of stored ones P(variable = 1) alone.   \throws InputError
+/// What --against names, as MarginalsProblem::others.   \throws InputError
 std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model);
 
-/// \param query  of which the most probable are printed   \param others  to be compared with
-void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others);
+void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r);
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r);
 /// Writes -o: of sets that are possible.
 void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r);
 

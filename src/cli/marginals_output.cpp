@@ -47,20 +47,16 @@ Difference difference_from(std::vector<std::vector<double>> const& others, Margi
   return result;
 }
 
-std::string state_name(HostFactorGraph const& graph, Index variable, Index state) {
-  return graph.state_names.empty() || graph.state_names[variable].empty() ? std::to_string(state) : graph.state_names[variable][state];
-}
-
 std::vector<std::string> state_names(HostFactorGraph const& graph, Index variable) {
   std::vector<std::string> names;
-  for (Index s = 0; s < graph.states(variable); ++s) names.push_back(state_name(graph, variable, s));
+  for (Index s = 0; s < graph.states(variable); ++s) names.push_back(graph.state_name(variable, s));
   return names;
 }
 
 /// "a = yes, b = 2", of variables.
 std::string describe_states(HostFactorGraph const& graph, std::vector<Index> const& variables, std::vector<Index> const& states) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < variables.size(); ++i) words.push_back(fmt::format("{} = {}", graph.name_of(variables[i]), state_name(graph, variables[i], states[i])));
+  for (std::size_t i = 0; i < variables.size(); ++i) words.push_back(fmt::format("{} = {}", graph.name_of(variables[i]), graph.state_name(variables[i], states[i])));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -71,7 +67,7 @@ void print_first_marginals(HostFactorGraph const& graph, MarginalsOfSet const& s
   constexpr Index most = 10;
   for (Index v = 0; v < std::min(most, graph.num_variables); ++v) {
     std::vector<std::string> words;
-    for (Index s = 0; s < graph.states(v); ++s) words.push_back(fmt::format("{} {:.6f}", state_name(graph, v, s), set.p[v][s]));
+    for (Index s = 0; s < graph.states(v); ++s) words.push_back(fmt::format("{} {:.6f}", graph.state_name(v, s), set.p[v][s]));
     fmt::print("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
   }
   if (graph.num_variables > most) fmt::print("    and {} more variables; -o FILE.MAR writes all, --top and --joint print some\n", graph.num_variables - most);
@@ -85,6 +81,42 @@ std::string arithmetic_text(MarginalsResult const& r) {
   std::vector<std::string> words;
   for (auto const& [arithmetic, count] : sets) words.push_back(fmt::format("{} {} in {}", count, count == 1 ? "set" : "sets", arithmetic));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void print_set(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem, MarginalsOfSet const& set) {
+  fmt::print("{}: partition function {}\n", label_of(a, set), power_of_ten(set.log_z / std::numbers::ln10));
+  if (prints_marginals(a)) print_first_marginals(graph, set);
+  auto const p_true = p_true_of(set);
+  for (Index v : most_probable(problem.query, p_true, a.top_count)) fmt::print("    {:.6f}  {} = {}\n", p_true[v], graph.name_of(v), graph.state_name(v, 1));
+  for (std::size_t j = 0; j < set.joint.size(); ++j)
+    for_each_possible_cell(problem, graph, problem.joint[j], [&](std::size_t cell, std::vector<Index> const& states) { fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_states(graph, problem.joint[j], states)); });
+  if (problem.others.empty()) return;
+  auto const d = difference_from(problem.others, set);
+  fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, graph.name_of(d.variable), d.mean);
+}
+
+nlohmann::json joint_json(HostFactorGraph const& graph, std::vector<Index> const& variables, std::vector<double> const& p) {
+  nlohmann::json names, states;
+  for (Index v : variables) {
+    names.push_back(graph.name_of(v));
+    states.push_back(state_names(graph, v));
+  }
+  return {{"variables", names}, {"states", states}, {"p", p}};
+}
+
+nlohmann::json to_json(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem, MarginalsOfSet const& set) {
+  nlohmann::json json{{"arithmetic", set.arithmetic}, {"log10_z", nullptr}};
+  if (!set.name.empty()) json["evidence"] = set.name;
+  if (!set.is_possible()) return json;
+  json["log10_z"] = set.log_z / std::numbers::ln10;
+  if (prints_marginals(a)) json["marginals"] = set.p;
+  for (Index v : most_probable(problem.query, p_true_of(set), a.top_count)) json["top"].push_back({{"variable", v}, {"name", graph.name_of(v)}, {"states", state_names(graph, v)}, {"p", set.p[v]}});
+  for (std::size_t j = 0; j < set.joint.size(); ++j) json["joint"].push_back(joint_json(graph, problem.joint[j], set.joint[j]));
+  if (!problem.others.empty()) {
+    auto const d = difference_from(problem.others, set);
+    json["against"] = {{"name", a.against}, {"largest", d.largest}, {"mean", d.mean}, {"variable", graph.name_of(d.variable)}};
+  }
+  return json;
 }
 
 }  // namespace
@@ -114,51 +146,21 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Mo
   return others;
 }
 
-void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
-  for (auto const& set : r.sets) {
-    auto const label = set.name.empty() ? a.file : a.file + ", " + set.name;
-    if (std::isinf(set.log_z)) continue;
-    fmt::print("{}: partition function {}\n", label, power_of_ten(set.log_z / std::numbers::ln10));
-    if (prints_marginals(a)) print_first_marginals(model.graph, set);
-    auto const p_true = p_true_of(set);
-    for (Index v : most_probable(query, p_true, a.top_count)) fmt::print("    {:.6f}  {} = {}\n", p_true[v], model.graph.name_of(v), state_name(model.graph, v, 1));
-    for (std::size_t j = 0; j < set.joint.size(); ++j)
-      for_each_possible_cell(problem, model.graph, problem.joint[j],
-                             [&](std::size_t cell, std::vector<Index> const& states) { fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_states(model.graph, problem.joint[j], states)); });
-    if (others.empty()) continue;
-    auto const d = difference_from(others, set);
-    fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest, model.graph.name_of(d.variable), d.mean);
-  }
-  fmt::print("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)),
-             r.slice_bytes > 0 ? fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(r.slice_bytes)), r.slices) : "", r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
+void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r) {
+  for (auto const& set : r.sets)
+    if (set.is_possible()) print_set(a, model.graph, problem, set);
+  fmt::print("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques, human_bytes(static_cast<double>(r.table_bytes)), slices_text(r.slice_bytes, r.slices),
+             r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
   fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds), human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
 }
 
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r, std::vector<Index> const& query, std::vector<std::vector<double>> const& others) {
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
   for (auto const& set : r.sets) {
-    nlohmann::json answer;
-    if (!set.name.empty()) answer["evidence"] = set.name;
-    answer["arithmetic"] = set.arithmetic;
-    if (std::isinf(set.log_z)) answer["log10_z"] = nullptr;
-    else answer["log10_z"] = set.log_z / std::numbers::ln10;
-    for (Index v : std::isinf(set.log_z) ? std::vector<Index>{} : most_probable(query, p_true_of(set), a.top_count)) answer["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"states", state_names(model.graph, v)}, {"p", set.p[v]}});
-    if (prints_marginals(a) && std::isfinite(set.log_z)) answer["marginals"] = set.p;
-    for (std::size_t j = 0; j < set.joint.size() && std::isfinite(set.log_z); ++j) {
-      nlohmann::json names, states;
-      for (Index v : problem.joint[j]) {
-        names.push_back(model.graph.name_of(v));
-        states.push_back(state_names(model.graph, v));
-      }
-      answer["joint"].push_back({{"variables", names}, {"states", states}, {"p", set.joint[j]}});
-    }
-    if (!others.empty() && std::isfinite(set.log_z)) {
-      auto const d = difference_from(others, set);
-      answer["against"] = {{"name", a.against}, {"largest", d.largest}, {"mean", d.mean}, {"variable", model.graph.name_of(d.variable)}};
-    }
-    if (a.each.empty()) json.update(answer);
-    else json["sets"].push_back(answer);
+    auto const of_set = to_json(a, model.graph, problem, set);
+    if (a.each.empty()) json.update(of_set);
+    else json["sets"].push_back(of_set);
   }
   fmt::print("{}\n", json.dump());
 }
@@ -166,7 +168,7 @@ void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsPr
 void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r) {
   if (a.output.ends_with(".MAR")) return io::write_uai_marginals(r.sets.front().p, a.output);
   for (auto const& set : r.sets) {
-    if (std::isinf(set.log_z)) continue;
+    if (!set.is_possible()) continue;
     io::StoredMarginals marginals;
     marginals.p_true = p_true_of(set);
     auto evidence = a.evidence;

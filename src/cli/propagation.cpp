@@ -1,6 +1,7 @@
 // hornbill marginals: evidence sets through a junction tree.
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,18 +14,12 @@
 namespace hornbill::cli {
 namespace {
 
-/// A plan, and where its tables are to be.
-struct Prepared {
-  jtree::HostPlan plan;
-  std::size_t table_bytes = 0, slice_bytes = 0;  // as of MarginalsResult
-};
-
 /// For as many evidence sets at once as fit on the device; where not even one does, its tables are to go through it in slices.   \throws CapacityError
 template <class Value>
-Prepared prepare(ExactArguments const& a, MarginalsProblem const& problem, jtree::JoinTree const& tree, Index sets) {
+Prepared<jtree::HostPlan> prepare(ExactArguments const& a, MarginalsProblem const& problem, jtree::JoinTree const& tree, Index sets) {
   auto const to_blame = blame(a, tree.order, problem.network);
   for (;; sets = (sets + 1) / 2) {
-    Prepared prepared;
+    Prepared<jtree::HostPlan> prepared;
     try {
       prepared.plan = planned(a, to_blame, [&] { return jtree::make_plan(problem.network.cardinality, elim::scopes_of(problem.network), tree, {.num_sets = sets, .joint = problem.joint}); });
     } catch (CapacityError const&) {
@@ -76,6 +71,21 @@ bool fits_single_precision(tables::TableNetwork<double> const& network) {
   return std::all_of(network.tables.begin(), network.tables.end(), [](auto const& table) { return std::all_of(table.values.begin(), table.values.end(), tables::can_hold<float>); });
 }
 
+/// Keeps what came out of a run.   \param which  sets that the plan's first ones are   \param p  all their marginals
+template <class Semiring, class Exec>
+void keep(Exec const& exec, MarginalsProblem const& problem, HostFactorGraph const& graph, jtree::Plan<typename Exec::memory_space> const& plan, jtree::State<Semiring, typename Exec::memory_space> const& state,
+          std::span<std::size_t const> which, std::vector<typename Semiring::Value> const& p, MarginalsResult& result) {
+  auto const log_z = jtree::log_partition(exec, plan, state);
+  for (std::size_t s = 0; s < which.size(); ++s) {
+    result.sets[which[s]].log_z = log_z[s];
+    result.sets[which[s]].p = marginals_of_set(problem, plan.marginal_offsets, p, static_cast<Index>(s), plan.host.num_sets, graph);
+  }
+  for (std::size_t j = 0; j < plan.host.joints.size(); ++j) {
+    auto const of_sets = jtree::joint_marginal(exec, plan, state, j);
+    for (std::size_t s = 0; s < which.size(); ++s) result.sets[which[s]].joint.push_back(as_asked(problem, graph, problem.joint[j], plan.host.joint_scope(j), of_sets[s]));
+  }
+}
+
 /// Propagates evidence sets, as many at once as the plan has; of the last run some may be there twice.
 /// \param exec  where the tables are   \param calibrate  sends messages   \return sets of which products left the range of numbers
 template <class Semiring, class Exec, class Calibrate>
@@ -91,9 +101,9 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
   result.setup_seconds += seconds_since(begin);
   std::vector<std::size_t> out_of_range;
   for (std::size_t first = 0; first < which.size(); first += at_once) {
-    std::size_t const here = std::min(at_once, which.size() - first);
+    auto const here = std::span(which).subspan(first, std::min(at_once, which.size() - first));
     std::vector<HostEvidence> sets;
-    for (std::size_t s = 0; s < at_once; ++s) sets.push_back(problem.sets[which[first + std::min(s, here - 1)]]);
+    for (std::size_t s = 0; s < at_once; ++s) sets.push_back(problem.sets[here[std::min(s, here.size() - 1)]]);
     begin = Clock::now();
     jtree::observe(exec, plan, state, sets);
     calibrate(plan, state);
@@ -101,20 +111,8 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
     auto const found = detail::to_vector(exec, p);
     bool const is_in_range = jtree::is_in_range(exec, plan, state);
     result.seconds += seconds_since(begin);
-    if (!is_in_range) {
-      out_of_range.insert(out_of_range.end(), which.begin() + static_cast<std::ptrdiff_t>(first), which.begin() + static_cast<std::ptrdiff_t>(first + here));
-      continue;
-    }
-    auto const log_z = jtree::log_partition(exec, plan, state);
-    for (std::size_t s = 0; s < here; ++s) {
-      auto& of_set = result.sets[which[first + s]];
-      of_set.log_z = log_z[s];
-      of_set.p = marginals_of_set(problem, plan.marginal_offsets, found, static_cast<Index>(s), plan.host.num_sets, graph);
-    }
-    for (std::size_t j = 0; j < plan.host.joints.size(); ++j) {
-      auto const of_sets = jtree::joint_marginal(exec, plan, state, j);
-      for (std::size_t s = 0; s < here; ++s) result.sets[which[first + s]].joint.push_back(as_asked(problem, graph, problem.joint[j], plan.host.joint_scope(j), of_sets[s]));
-    }
+    if (is_in_range) keep(exec, problem, graph, plan, state, here, found, result);
+    else out_of_range.insert(out_of_range.end(), here.begin(), here.end());
   }
   return out_of_range;
 }

@@ -94,6 +94,10 @@ std::string HostFactorGraph::name_of(Index variable) const {
                                                                     : variable_names[variable];
 }
 
+std::string HostFactorGraph::state_name(Index variable, Index state) const {
+  return state_names.empty() || state_names[variable].empty() ? std::to_string(state) : state_names[variable][state];
+}
+
 void validate(HostFactorGraph const& graph, std::string const& source) {
   std::size_t const num_factors = graph.factor_type.size();
   if (graph.num_variables < 0)

@@ -2,6 +2,7 @@
 /// Bucket elimination: one variable after another, exactly.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include <hornbill/elim/order.hpp>
@@ -83,6 +84,12 @@ struct Elimination {
   std::vector<Index> assignment;  ///< [V], a best one, of semirings that select: of several best states of a variable (probabilities: to rounding) the first
 };
 
+/// Decimal logarithm of what came out, of MaxProduct and SumProduct; -infinity of 0.
+template <class Value>
+double log10_of(Elimination<Value> const& result) {
+  return std::log10(static_cast<double>(result.value)) + result.exponent * std::log10(2.0);
+}
+
 /// Fetches it after a run; waits for `exec`.
 template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
@@ -100,12 +107,13 @@ Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& 
 
 /// The network in which elimination by CountedMinSum also counts the best assignments.   \return tables of the same shapes
 inline tables::TableNetwork<tables::Counted<tables::Cost>> counted(tables::TableNetwork<tables::Cost> const& network) {
-  tables::TableNetwork<tables::Counted<tables::Cost>> result{network.cardinality, {}, network.variable_names, network.state_names};
-  for (auto const& table : network.tables) {
-    auto& values = result.tables.emplace_back(tables::HostTable<tables::Counted<tables::Cost>>{table.scope, {}}).values;
-    for (auto cost : table.values) values.push_back(tables::CountedMinSum<tables::Cost>::counted(cost));
-  }
-  return result;
+  return tables::transformed(network, tables::CountedMinSum<tables::Cost>::counted);
+}
+
+/// The network in which elimination by MaxSum and LogSumExp takes logarithms of probabilities.   \return tables of the same shapes
+template <class Value>
+tables::TableNetwork<double> logarithms_of(tables::TableNetwork<Value> const& network) {
+  return tables::transformed(network, [](Value value) { return std::log(static_cast<double>(value)); });
 }
 
 /// What an assignment costs, or how probable it is, in the semiring's multiplication.

@@ -57,6 +57,8 @@ struct HostFactorGraph {
   }
   /// The variable's name, or "variable <number>" where there are no names.
   std::string name_of(Index variable) const;
+  /// The state's name, or its number where there are no names.
+  std::string state_name(Index variable, Index state) const;
 };
 
 /// Checks all that kernels rely on: offsets, ids, no variable twice in a factor, parameters, tables.

@@ -136,18 +136,22 @@ template <class Semiring, class ExecutionSpace>
 void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions, Schedule<typename ExecutionSpace::memory_space> const& schedule,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values);
 
+/// Copies extents to the host; of semirings that scale.   \note waits for `exec`
+template <class Value, class ExecutionSpace>
+HostExtents<Value> extents_of(ExecutionSpace const& exec, TableValues<Value, typename ExecutionSpace::memory_space> const& values);
+
 /// By which power of two each table's cells are to be multiplied.   \param largest  of each table   \shape [num_tables]
 template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest);
 
 /// Whether all that some reductions multiplied and added is sure to have been normal numbers, or zeros because of zeros: else what they made may lack states
-/// whose products were too small to be held, and the semiring of logarithms tells what it should be. Of semirings that do not scale, always.
-/// \param run  numbers of reductions, whose inputs are up to date   \note waits for `exec`
-template <class Semiring, class ExecutionSpace>
-bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, std::span<Index const> run);
+/// whose products were too small to be held, and the semiring of logarithms tells what it should be.
+/// \param run  numbers of reductions, whose inputs are up to date
+template <class Value>
+bool are_in_range(HostReductions const& host, HostExtents<Value> const& extents, std::span<Index const> run);
 /// The same of all.
-template <class Semiring, class ExecutionSpace>
-bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values);
+template <class Value>
+bool are_in_range(HostReductions const& host, HostExtents<Value> const& extents);
 
 }  // namespace hornbill::tables
 

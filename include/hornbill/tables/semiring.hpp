@@ -30,7 +30,7 @@ struct MinSum {
   /// Of up to four values, whose sum is below the largest number; add() with zero() then makes infinite what is more.
   KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
-  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
+  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }  ///< whether add() would rather give a than b, and they differ
   using BestState = Kokkos::MinFirstLoc<T, Offset>;  ///< reducer
 
   /// Whether nothing is possible. A cost that was shifted may be somewhat below infinite.
@@ -85,7 +85,7 @@ struct MaxSum;
 template <class T>
 struct LogSumExp;
 
-/// What semirings of probabilities share.
+/// What semirings of probabilities share. Junction trees ask for the last three.
 template <class T>
 struct Products {
   using Value = T;
@@ -94,13 +94,15 @@ struct Products {
   KOKKOS_FUNCTION static T one() { return 1; }
   KOKKOS_FUNCTION static T multiply(T a, T b) { return a * b; }
   KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a * b; }
+  /// A probability as this semiring has it.
   KOKKOS_FUNCTION static T of_probability(T p) { return p; }
   /// How much of b, which is not zero, a is.
   KOKKOS_FUNCTION static T ratio(T a, T b) { return a / b; }
+  /// ln of the probability that a stands for; -infinity of zero().
   KOKKOS_FUNCTION static double log_of(T a) { return Kokkos::log(static_cast<double>(a)); }
 };
 
-/// The same of natural logarithms, in which no product is too small to be told from zero.
+/// What semirings of their natural logarithms share, in which no product is too small to be told from zero.
 template <class T>
 struct Logarithms {
   using Value = T;
@@ -118,6 +120,7 @@ struct Logarithms {
 template <class T>
 struct MaxProduct : Products<T> {
   static constexpr bool selects = true;
+  /// What elimination is repeated in where products leave the range of numbers.
   using OfLogarithms = MaxSum<double>;
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::max(a, b); }
   KOKKOS_FUNCTION static bool is_better(T a, T b) { return a > b; }

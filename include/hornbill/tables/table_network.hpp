@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <hornbill/error.hpp>
@@ -51,10 +52,27 @@ struct TableNetwork {
     for (Index v : table.scope) cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(assignment[v]);
     return table.values[cell];
   }
+  /// As of a HostFactorGraph.
   std::string name_of(Index variable) const {
     return variable_names.empty() || variable_names[variable].empty() ? "variable " + std::to_string(variable) : variable_names[variable];
   }
+  std::string state_name(Index variable, Index state) const {
+    return state_names.empty() || state_names[variable].empty() ? std::to_string(state) : state_names[variable][state];
+  }
 };
+
+/// The network whose entries are what `convert` makes of another's.
+template <class Value, class Convert>
+auto transformed(TableNetwork<Value> const& network, Convert const& convert) {
+  using To = std::decay_t<decltype(convert(Value{}))>;
+  TableNetwork<To> result{network.cardinality, {}, network.variable_names, network.state_names};
+  for (auto const& table : network.tables) {
+    auto& values = result.tables.emplace_back(HostTable<To>{table.scope, {}}).values;
+    values.reserve(table.values.size());
+    for (Value value : table.values) values.push_back(convert(value));
+  }
+  return result;
+}
 
 namespace detail {
 [[noreturn]] void fail_to_narrow(std::string const& variable, double value);
@@ -69,14 +87,11 @@ constexpr bool can_hold(double value) {
 /// The same network in another precision.   \throws InputError for an entry that it cannot hold
 template <class Value>
 TableNetwork<Value> converted(TableNetwork<double> const& network) {
-  TableNetwork<Value> result{network.cardinality, {}, network.variable_names, network.state_names};
-  for (auto const& table : network.tables) {
-    if constexpr (sizeof(Value) < sizeof(double))
+  if constexpr (sizeof(Value) < sizeof(double))
+    for (auto const& table : network.tables)
       for (double value : table.values)
         if (!can_hold<Value>(value)) detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
-    result.tables.push_back({table.scope, {table.values.begin(), table.values.end()}});
-  }
-  return result;
+  return transformed(network, [](double value) { return static_cast<Value>(value); });
 }
 
 /// The same costs in half the memory, and less time to eliminate; not for plans that match moments, as shifts may add up.

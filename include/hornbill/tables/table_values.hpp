@@ -2,6 +2,8 @@
 /// Values of tables on a device.
 #pragma once
 
+#include <vector>
+
 #include <Kokkos_Core.hpp>
 
 namespace hornbill::tables {
@@ -15,6 +17,12 @@ struct TableValues {
   Kokkos::View<Value*, MemorySpace> cells;     ///< [num_cells]
   Kokkos::View<Value*, MemorySpace> largest;   ///< [num_tables], of semirings that scale; 0 where nothing is known
   Kokkos::View<Value*, MemorySpace> smallest;  ///< likewise, of what is positive; 0 or infinite where nothing is
+};
+
+/// Between which numbers the positive cells of all tables are, on the host.
+template <class Value>
+struct HostExtents {
+  std::vector<Value> largest, smallest;  ///< [num_tables], as of TableValues
 };
 
 }  // namespace hornbill::tables

@@ -63,8 +63,11 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
   auto const& host = plan.host;
   Elimination<typename Semiring::Value> result;
   result.value = tables::cells_of(exec, host.reductions, state.values, host.result).front();
-  if constexpr (Semiring::scales) result.exponent = tables::exponents_of(host.reductions, hornbill::detail::to_vector(exec, state.values.largest))[host.result];
-  result.is_in_range = tables::are_in_range<Semiring>(exec, host.reductions, state.values);
+  if constexpr (Semiring::scales) {
+    auto const extents = tables::extents_of(exec, state.values);
+    result.exponent = tables::exponents_of(host.reductions, extents.largest)[host.result];
+    result.is_in_range = tables::are_in_range(host.reductions, extents);
+  }
   if constexpr (Semiring::selects) {
     if (Semiring::is_zero(result.value)) result.value = Semiring::zero();
     result.assignment = hornbill::detail::to_vector(exec, state.assignment);
@@ -96,17 +99,6 @@ Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace co
   if constexpr (Semiring::selects) tables::decode<Semiring>(on_host, plan.decode, state.values, state.known, state.assignment);
   auto result = result_of<Semiring>(on_host, plan, state);
   result.slices = slices;
-  return result;
-}
-
-/// The network of its values' logarithms.
-template <class Value>
-tables::TableNetwork<double> logarithms_of(tables::TableNetwork<Value> const& network) {
-  tables::TableNetwork<double> result{network.cardinality, {}, network.variable_names, network.state_names};
-  for (auto const& table : network.tables) {
-    auto& values = result.tables.emplace_back(tables::HostTable<double>{table.scope, {}}).values;
-    for (Value value : table.values) values.push_back(std::log(static_cast<double>(value)));
-  }
   return result;
 }
 

@@ -28,12 +28,14 @@ struct NormaliseMarginals {
     Value largest = Semiring::zero(), sum = 0;
     for (Offset s = 0; s < states; ++s) largest = Kokkos::max(largest, of_state(v, s, set));
     bool const is_possible = largest > Semiring::zero();
-    for (Offset s = 0; s < states; ++s) sum += is_possible ? Semiring::ratio(of_state(v, s, set), largest) : Value(0);
-    for (Offset s = 0; s < states; ++s) p((offsets(v) + s) * num_sets + set) = is_possible ? Semiring::ratio(of_state(v, s, set), largest) / sum : Value(0);
+    for (Offset s = 0; s < states; ++s) sum += (marginal(v, s, set) = is_possible ? Semiring::ratio(of_state(v, s, set), largest) : Value(0));
+    if (is_possible)
+      for (Offset s = 0; s < states; ++s) marginal(v, s, set) /= sum;
   }
 
  private:
   KOKKOS_FUNCTION Value of_state(Offset variable, Offset state, Offset set) const { return tables(cells(variable) + state * num_sets + set); }
+  KOKKOS_FUNCTION Value& marginal(Offset variable, Offset state, Offset set) const { return p((offsets(variable) + state) * num_sets + set); }
 };
 
 /// Which values a variable's evidence multiplies by, [states, sets].
@@ -74,11 +76,11 @@ inline std::vector<Index> stale_makers(HostPlan const& plan, std::vector<bool> c
   return result;
 }
 
-inline std::vector<Index> stale_reductions(std::vector<bool> const& is_current) {
-  std::vector<Index> stale;
+inline std::vector<Index> reductions_that_are(bool current, std::vector<bool> const& is_current) {
+  std::vector<Index> result;
   for (std::size_t r = 0; r < is_current.size(); ++r)
-    if (!is_current[r]) stale.push_back(static_cast<Index>(r));
-  return stale;
+    if (is_current[r] == current) result.push_back(static_cast<Index>(r));
+  return result;
 }
 
 template <class Semiring, class ExecutionSpace>
@@ -155,13 +157,13 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
 template <class Semiring, class ExecutionSpace>
 void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state) {
   Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate");
-  detail::run(exec, plan, state, detail::stale_reductions(state.is_current));
+  detail::run(exec, plan, state, detail::reductions_that_are(false, state.is_current));
 }
 
 template <class Semiring, class ExecutionSpace>
 double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t most_bytes) {
   Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate_in_slices");
-  double const slices = tables::reduce_in_slices<Semiring>(exec, plan.host.reductions, state.values, detail::stale_reductions(state.is_current), most_bytes);
+  double const slices = tables::reduce_in_slices<Semiring>(exec, plan.host.reductions, state.values, detail::reductions_that_are(false, state.is_current), most_bytes);
   state.is_current.assign(state.is_current.size(), true);
   return slices;
 }
@@ -175,10 +177,8 @@ void calibrate_for(ExecutionSpace const& exec, Plan<typename ExecutionSpace::mem
 
 template <class Semiring, class ExecutionSpace>
 bool is_in_range(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space> const& state) {
-  std::vector<Index> current;
-  for (std::size_t r = 0; r < state.is_current.size(); ++r)
-    if (state.is_current[r]) current.push_back(static_cast<Index>(r));
-  return tables::are_in_range<Semiring>(exec, plan.host.reductions, state.values, current);
+  if constexpr (!Semiring::scales) return true;
+  else return tables::are_in_range<typename Semiring::Value>(plan.host.reductions, tables::extents_of(exec, state.values), detail::reductions_that_are(true, state.is_current));
 }
 
 template <class Semiring, class ExecutionSpace>

@@ -36,13 +36,14 @@ struct ForgetExtents {
 
 /// By how many powers of two products of a reduction's inputs, as they are read, may be below 1, and sums of them above it.
 template <class Value>
-std::pair<double, double> powers_of_products(HostReductions const& host, HostReduction const& reduction, std::vector<Value> const& largest, std::vector<Value> const& smallest) {
+std::pair<double, double> powers_of_products(HostReductions const& host, HostReduction const& reduction, HostExtents<Value> const& extents) {
   double below = 0, above = std::log2(host.states_of(reduction.eliminated));
   for (Index t : reduction.inputs) {
-    if (!(largest[t] > 0)) continue;  // all zero
-    int const exponent = exponent_of(largest[t]);
-    below += std::max(0.0, exponent - static_cast<double>(std::logb(smallest[t])));
-    above += std::max(0.0, static_cast<double>(std::logb(largest[t])) - exponent + 1);
+    Value const largest = extents.largest[t];
+    if (!(largest > 0)) continue;  // all zero
+    int const exponent = exponent_of(largest);
+    below += std::max(0.0, exponent - static_cast<double>(std::logb(extents.smallest[t])));
+    above += std::max(0.0, static_cast<double>(std::logb(largest)) - exponent + 1);
   }
   return {below, above};
 }
@@ -155,6 +156,11 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
   }
 }
 
+template <class Value, class ExecutionSpace>
+HostExtents<Value> extents_of(ExecutionSpace const& exec, TableValues<Value, typename ExecutionSpace::memory_space> const& values) {
+  return {hornbill::detail::to_vector(exec, values.largest), hornbill::detail::to_vector(exec, values.smallest)};
+}
+
 template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest) {
   std::vector<double> exponents(host.tables().size());
@@ -163,24 +169,20 @@ std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> 
   return exponents;
 }
 
-template <class Semiring, class ExecutionSpace>
-bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values, std::span<Index const> run) {
-  if constexpr (Semiring::scales) {
-    using Limits = std::numeric_limits<typename Semiring::Value>;
-    auto const largest = hornbill::detail::to_vector(exec, values.largest), smallest = hornbill::detail::to_vector(exec, values.smallest);
-    return std::all_of(run.begin(), run.end(), [&](Index r) {
-      auto const [below, above] = detail::powers_of_products(host, host.reductions()[r], largest, smallest);
-      return below < -Limits::min_exponent && above < Limits::max_exponent;
-    });
-  }
-  return true;
+template <class Value>
+bool are_in_range(HostReductions const& host, HostExtents<Value> const& extents, std::span<Index const> run) {
+  using Limits = std::numeric_limits<Value>;
+  return std::all_of(run.begin(), run.end(), [&](Index r) {
+    auto const [below, above] = detail::powers_of_products(host, host.reductions()[r], extents);
+    return below < -Limits::min_exponent && above < Limits::max_exponent;
+  });
 }
 
-template <class Semiring, class ExecutionSpace>
-bool are_in_range(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values) {
+template <class Value>
+bool are_in_range(HostReductions const& host, HostExtents<Value> const& extents) {
   std::vector<Index> all(host.reductions().size());
   std::iota(all.begin(), all.end(), 0);
-  return are_in_range<Semiring>(exec, host, values, all);
+  return are_in_range<Value>(host, extents, all);
 }
 
 }  // namespace hornbill::tables
