@@ -1,4 +1,5 @@
 // Tables that do not fit on a device: in slices, with the answers that they have whole.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -105,6 +106,39 @@ TEST_CASE_TEMPLATE("slices: they fit, and shifts have them too", Cell, HORNBILL_
       CHECK(both == (is_possible ? 0 : tables::infinite_cost));
       if (is_possible) CHECK(std::abs(2 * (in_a + shift) - (in_a + in_b)) <= 1);
     }
+}
+
+TEST_CASE_TEMPLATE("slices: what is larger than the buffers that it goes by way of", Cell, HORNBILL_DOUBLE_CELLS) {
+  typename Cell::Exec const exec;
+  Index const xs = 800, ys = 3, zs = 700, ws = 4;
+  tables::HostReductions host({xs, ys, zs, ws});
+  Index const a = host.add_table({0, 2, 1, 3}), b = host.add_table({2, 0});
+  Index const out = host.add_undivided({a, b}, {3, 2, 0}, {1});
+  REQUIRE(static_cast<std::size_t>(host.tables()[out].cells) * sizeof(Cost) > tables::detail::transfer_bytes / 2);
+  auto const in_a = [](Index x, Index z, Index y, Index w) { return Cost{(31 * x + 7 * z + 57 * y + 43 * w) % 101}; };
+  auto const in_b = [](Index z, Index x) { return Cost{(13 * z + 29 * x) % 89}; };
+  std::vector<std::vector<Cost>> given(2);
+  for (Index x = 0; x < xs; ++x)
+    for (Index z = 0; z < zs; ++z)
+      for (Index y = 0; y < ys; ++y)
+        for (Index w = 0; w < ws; ++w) given[0].push_back(in_a(x, z, y, w));
+  for (Index z = 0; z < zs; ++z)
+    for (Index x = 0; x < xs; ++x) given[1].push_back(in_b(z, x));
+  Kokkos::DefaultHostExecutionSpace const on_host;
+  auto const values = tables::make_values<Cost>(on_host, host);
+  auto const run = [&](std::size_t bytes, double slices) {
+    CAPTURE(bytes);
+    Kokkos::deep_copy(values.cells, Cost{-1});
+    tables::set_given<Cost>(on_host, host, values, given);
+    CHECK(tables::reduce_in_slices<tables::MinSum<Cost>>(exec, host, values, bytes) == slices);
+    Offset cell = host.tables()[out].offset, wrong = 0;
+    for (Index w = 0; w < ws; ++w)
+      for (Index z = 0; z < zs; ++z)
+        for (Index x = 0; x < xs; ++x) wrong += values.cells(cell++) != std::min({in_a(x, z, 0, w), in_a(x, z, 1, w), in_a(x, z, 2, w)}) + in_b(z, x);
+    CHECK(wrong == 0);
+  };
+  run(std::size_t{1} << 30, 1);
+  run(30'000'000, ws);
 }
 
 TEST_CASE("mini-buckets: moments are not matched in 32 bits") {

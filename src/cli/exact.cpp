@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/detail/tables/inputs.hpp>
+#include <hornbill/detail/tables/slice_transfer.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
 
@@ -18,7 +20,7 @@ namespace {
 
 /// What is worth a try where tables are too large.
 std::string may_help(ExactArguments const& a) {
-  return fmt::format("{}--tries {}{}", a.order == "min_weight" ? "" : "--order min_weight ", std::max(200, 10 * a.options.tries), io::is_cost_network(a.file) ? "" : ", or evidence,");
+  return fmt::format("{}--tries {}{}", a.order == "min_weight" ? "" : "--order min_weight ", std::max<std::int64_t>(200, std::int64_t{10} * a.options.tries), io::is_cost_network(a.file) ? "" : ", or evidence,");
 }
 
 constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
@@ -118,8 +120,8 @@ std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::s
   if (fit_on_device(a, table_bytes)) return 0;
   std::size_t const of_host = backend::available_bytes(backend::names().front());  // the host's comes first
   bool const has_slices = !runs_on_host(a) || a.device_memory > 0;
-  std::size_t const bytes = has_slices ? device_bytes(a) : 0, buffer = std::min(bytes, table_bytes);  // a slice is copied by way of a buffer
-  require_at_most(a.memory_limit > 0 ? std::min(of_host, a.memory_limit) : of_host, table_bytes + buffer, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
+  std::size_t const bytes = has_slices ? device_bytes(a) : 0, beside = runs_on_host(a) ? std::min(bytes, table_bytes) : tables::detail::transfer_bytes;
+  require_at_most(a.memory_limit > 0 ? std::min(of_host, a.memory_limit) : of_host, table_bytes + beside, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
   return bytes;
 }
 

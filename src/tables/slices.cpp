@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace hornbill::tables::detail {
 namespace {
@@ -21,10 +22,9 @@ HostSlices slices_of(HostReductions const& host, std::span<Index const> wanted, 
   for (Index r : wanted) slice_of.emplace(host.reductions()[r].output, -1);
   for (Index r : wanted)
     for (Index t : host.reductions()[r].inputs)
-      if (!slice_of.contains(t)) {
-        slice_of.emplace(t, slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed)));
-        slices.sources.push_back(t);
-      }
+      if (slice_of.emplace(t, -1).second) slices.sources.push_back(t);
+  std::stable_partition(slices.sources.begin(), slices.sources.end(), [&](Index t) { return !SliceOfTable(host, t, slices.fixed).depends_on_slice(); });
+  for (Index t : slices.sources) slice_of.at(t) = slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed));
   for (Index r : wanted) {
     auto const& reduction = host.reductions()[r];
     std::vector<Index> inputs;
@@ -62,6 +62,17 @@ Offset SliceOfTable::begin(std::vector<Index> const& states) const {
   Offset cell = offset_;
   for (std::size_t i = 0; i < states.size(); ++i) cell += fixed_strides_[i] * states[i];
   return cell;
+}
+
+void PackedSlices::add(SliceOfTable slice) {
+  ends_.push_back(cells() + slice.cells());
+  if (!slice.depends_on_slice() && cells_that_stay_ + slice.cells() == ends_.back()) cells_that_stay_ = ends_.back();
+  slices_.push_back(std::move(slice));
+}
+
+void PackedSlices::set_states(std::vector<Index> const& states) {
+  begins_.clear();
+  for (auto const& slice : slices_) begins_.push_back(slice.begin(states));
 }
 
 }  // namespace hornbill::tables::detail
