@@ -110,7 +110,7 @@ inline tables::TableNetwork<tables::Counted<tables::Cost>> counted(tables::Table
   return tables::transformed(network, tables::CountedMinSum<tables::Cost>::counted);
 }
 
-/// The network in which elimination by MaxSum and LogSumExp takes logarithms of probabilities.   \return tables of the same shapes
+/// The network that elimination by MaxSum and LogSumExp takes: logarithms of probabilities. (Junction trees in these take probabilities themselves.)   \return tables of the same shapes
 template <class Value>
 tables::TableNetwork<double> logarithms_of(tables::TableNetwork<Value> const& network) {
   return tables::transformed(network, [](Value value) { return std::log(static_cast<double>(value)); });

@@ -135,7 +135,7 @@ struct MaxProduct : Products<T> {
   }
 };
 
-/// Largest sum: of logarithms of probabilities.
+/// Largest sum: of logarithms of probabilities. Elimination takes these, as elim::logarithms_of() makes them; junction trees take probabilities and make them.
 template <class T>
 struct MaxSum : Logarithms<T> {
   static constexpr bool selects = true;
@@ -164,7 +164,7 @@ struct SumProduct : Products<T> {
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 
-/// The same of logarithms: slower, for what no power of two keeps in range.
+/// The same of logarithms: slower, for what no power of two keeps in range. Which are given, as for MaxSum.
 template <class T>
 struct LogSumExp : Logarithms<T> {
   static constexpr bool selects = false;

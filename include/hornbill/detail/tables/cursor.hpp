@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hornbill/detail/tables/inputs.hpp>
+#include <hornbill/detail/tables/sum.hpp>
 
 namespace hornbill::tables::detail {
 
@@ -70,19 +71,19 @@ struct Cursor {
   KOKKOS_FORCEINLINE_FUNCTION Value value(Value const* const (&cells)[Count], int k, int r) const { return Reader::scaled(load(cells[k] + at[k][r]), scale[k]); }
 
   /// Adds to each row the product at one state of what is eliminated.
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], int rows, Value* KOKKOS_RESTRICT result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], int rows, Sum<Semiring>* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
       Value product = value(cells, 0, r);
       for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, value(cells, k, r));
-      result[r] = Semiring::add(result[r], product);
+      result[r].add(product);
     }
   }
   /// The same with one more factor of each row. Of places, as a place takes one register and an address two.
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Index const (&places)[Count], Value const* KOKKOS_RESTRICT factor, int rows, Value* KOKKOS_RESTRICT result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Index const (&places)[Count], Value const* KOKKOS_RESTRICT factor, int rows, Sum<Semiring>* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
       Value product = factor[r];
       for (int k = 0; k < Count; ++k) product = Semiring::multiply_few(product, Reader::scaled(load(begin[k] + (places[k] + at[k][r])), scale[k]));
-      result[r] = Semiring::add(result[r], product);
+      result[r].add(product);
     }
   }
 };

@@ -151,7 +151,7 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
   for (std::size_t level = 0; level + 1 < schedule.first_block.size(); ++level) {
     Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
     auto policy = typename Kernel::Policy(exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::team_size * static_cast<int>(sizeof(Value))));
+    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::team_size * static_cast<int>(sizeof(typename Kernel::Sum))));
     Kokkos::parallel_for("hornbill::tables::reduce", policy, kernel);
   }
 }

@@ -12,6 +12,7 @@ namespace hornbill::tables::detail {
 template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
+  using Sum = detail::Sum<Semiring>;
   using MemorySpace = typename ExecutionSpace::memory_space;
   using Extent = detail::Extent<Semiring>;
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
@@ -94,21 +95,22 @@ struct Reduce {
   template <int Count>
   KOKKOS_FUNCTION Extent shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
     Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), groups = team_size >> task.log_lanes;
-    auto* const partial = static_cast<Value*>(team.team_scratch(0).get_shmem(team_size * sizeof(Value))) + team.team_rank();
+    auto* const partial = static_cast<Sum*>(team.team_scratch(0).get_shmem(team_size * sizeof(Sum))) + team.team_rank();
     Extent extent;
     for (Index first = block.begin; first < block.end; first += groups) {
       Index const low = first + (team.team_rank() >> task.log_lanes);
-      Value result[1] = {Semiring::zero()};
+      Sum result[1];
       Share const share{low, 1, lane, lanes};
       if (low < block.end) combine_one<Count>(task, block.high, share, result);
       *partial = result[0];
       for (Index half = lanes / 2; half > 0; half /= 2) {
         team.team_barrier();
-        if (lane < half) *partial = Semiring::add(*partial, partial[half]);
+        if (lane < half) partial->join(partial[half]);
       }
       if (lane == 0 && low < block.end) {
-        from.values.cells(output_of(task, block.high) + low) = *partial;
-        extent.include(*partial);
+        Value const sum = partial->value();
+        from.values.cells(output_of(task, block.high) + low) = sum;
+        extent.include(sum);
       }
       team.team_barrier();  // the next rows' partial results overwrite these
     }
@@ -116,7 +118,7 @@ struct Reduce {
   }
 
   template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_one(ReductionTask const& task, Index high, Share const& share, Value (&result)[1]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_one(ReductionTask const& task, Index high, Share const& share, Sum (&result)[1]) const {
     if constexpr (Count == many) {
       combine_many<1>(task, high, share, result);
     } else {
@@ -136,7 +138,7 @@ struct Reduce {
       Value* const out = from.values.cells.data() + task.output + first;
       StepsAhead out_high{from.steps.data() + task.output_high};
       out_high.begin_at(block.high);
-      Value result[Rows];
+      Sum result[Rows];
       if constexpr (Count == many) {
         for (Index high = block.high; high < block.last_high; ++high) {
           combine_many<Rows>(task, high, share, result);
@@ -171,7 +173,8 @@ struct Reduce {
       StepsAhead out_high{from.steps.data() + task.output_high};
       for (Index begin = block.high, end = 0; begin < block.last_high; begin = end) {
         end = Kokkos::min((begin / task.run + 1) * task.run, block.last_high);
-        Value common[States][most_rows], result[most_rows];
+        Value common[States][most_rows];
+        Sum result[most_rows];
         multiply_common<States, Apart, most_rows>(task, begin, share, common);
         cursor.begin_at(begin);
         out_high.begin_at(begin);
@@ -180,7 +183,7 @@ struct Reduce {
           Index places[Apart];
           cursor.announce(following, places);
           Value* const to = out + out_high.announce(following);
-          for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+          for (int r = 0; r < rows; ++r) result[r] = {};
           for (int state = 0; state < States; ++state) {
             cursor.add_product(places, common[state], rows, result);
             if (state + 1 < States)  // behind the last there may be no number for a place
@@ -212,21 +215,21 @@ struct Reduce {
   }
 
   template <int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Value const (&result)[Rows], Value* out, Extent& extent) {
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Sum const (&result)[Rows], Value* out, Extent& extent) {
     for (int r = 0; r < Rows; ++r)
-      if (r < share.num_rows) out[r * team_size] = result[r];
+      if (r < share.num_rows) out[r * team_size] = result[r].value();
     if constexpr (Semiring::scales)
       for (int r = 0; r < Rows; ++r)
-        if (r < share.num_rows) extent.include(result[r]);
+        if (r < share.num_rows) extent.include(result[r].value());
   }
 
   KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
 
   /// \param places  in each input, of the state of the rows' high digit
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Index const (&places)[Count], Value (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Index const (&places)[Count], Sum (&result)[Rows]) const {
     int const rows = RowsOfLane<ExecutionSpace, Rows>::rows_of(share);
-    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    for (int r = 0; r < rows; ++r) result[r] = {};
     Value const* cells[Count];
     for (int k = 0; k < Count; ++k) cells[k] = cursor.begin[k] + places[k];
     if (task.is_strided) combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
@@ -235,7 +238,7 @@ struct Reduce {
 
   /// Two states at once, so that what both need is read at the same time.
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_strided(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Value (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_strided(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Sum (&result)[Rows]) const {
     Value const *first[Count], *second[Count];
     for (int k = 0; k < Count; ++k) first[k] = cells[k] + Offset{share.lane} * cursor.over[k];
     Index state = share.lane;
@@ -249,7 +252,7 @@ struct Reduce {
   }
 
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_stepped(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Value (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_stepped(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Sum (&result)[Rows]) const {
     for (Index over_high = 0; over_high < task.over_high; ++over_high) {
       Value const *begin[Count], *at[Count];
       for (int k = 0; k < Count; ++k) begin[k] = cells[k] + load(&from.steps(from.inputs(task.first_input + k).over_high + over_high));
@@ -261,10 +264,10 @@ struct Reduce {
   }
 
   template <int Rows>
-  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Value (&result)[Rows]) const {
+  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Sum (&result)[Rows]) const {
     using OfLane = RowsOfLane<ExecutionSpace, Rows>;
     int const rows = OfLane::rows_of(share);
-    for (int r = 0; r < rows; ++r) result[r] = Semiring::zero();
+    for (int r = 0; r < rows; ++r) result[r] = {};
     for (Index eh = 0; eh < task.over_high; ++eh)
       for (Index el = share.lane; el < task.over_low; el += share.lanes) {
         Value product[Rows];
@@ -275,7 +278,7 @@ struct Reduce {
           Value const* const cells = from.begin_of(input, high, eh) + from.over_step(task, input, el);
           for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, OfLane::row(share, r))], scale));
         }
-        for (int r = 0; r < rows; ++r) result[r] = Semiring::add(result[r], product[r]);
+        for (int r = 0; r < rows; ++r) result[r].add(product[r]);
       }
   }
 };
