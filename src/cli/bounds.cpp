@@ -45,17 +45,19 @@ struct Probabilities {
 
   Answer bound_of(elim::Elimination<double> const& result) const { return elim::log10_of(result); }
   Answer value_of(std::vector<Index> const& assignment) const {
-    double sum = 0;
+    long double sum = 0;  // so that rounding does not tell it from the bound
     for (auto const& table : network.tables) sum += std::log10(network.entry(table, assignment));
-    return sum;
+    return static_cast<double>(sum);
   }
   bool is_impossible(Answer bound) const { return bound == worst(); }
   Answer worst() const { return -std::numeric_limits<double>::infinity(); }
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
   double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  /// But for rounding.
-  static bool are_same(Answer bound, Answer value) { return std::abs(bound - value) <= 1e-12 * std::max(1.0, std::abs(value)); }
+  /// But for rounding; nothing found is not the same as any bound.
+  static bool are_same(Answer bound, Answer value) {
+    return std::isfinite(value) && std::abs(bound - value) <= 16 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(value));
+  }
   std::string text(Answer answer) const { return power_of_ten(answer); }
 };
 
@@ -139,7 +141,10 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.assignment = result.assignment;
   }
   if (!Problem::is_whole && b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
-  if (Problem::are_same(b.bound, b.value)) b.is_exact = true;  // the parts were as good as the whole
+  if (Problem::are_same(b.bound, b.value)) {  // the parts were as good as the whole
+    b.bound = b.value;
+    b.is_exact = true;
+  }
   return "";
 }
 
