@@ -64,7 +64,7 @@ TEST_CASE("uai: what is unlikely does not become impossible") {
   CHECK(graph.factor_type[1] == FactorType::conjunction);
   REQUIRE(graph.factor_type[2] == FactorType::table);
   CHECK(graph.table_of(2)[2] == 1e-17);
-  auto const printed = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.0000001 0.9999999\n", uai);
+  auto const printed = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.000001 0.999999\n", uai);
   CHECK(printed.factor_type[0] == FactorType::conjunction);
 }
 
