@@ -557,6 +557,11 @@ R1: NOT path(b), path(nowhere)
             out = json.loads(run("map", "clique.wcsp", *options, "--json")[0])
             self.assertLess(out["lower_bound"], exact)
             self.assertGreaterEqual(out["upper_bound"], exact)
+        # Three variables of which no two may be alike have no assignment, though mini-buckets of two variables do not see it: that is not exact, nor ends the search.
+        self.write("alike.uai", "MARKOV\n3\n2 2 2\n3\n2 0 1\n2 1 2\n2 0 2\n" + "4  0 1 1 0\n" * 3)
+        self.assertFalse(json.loads(run("map", "alike.uai", "--mini-buckets", 2, "--json", code=4)[0])["exact"])
+        self.assertNotIn("exactly", run("map", "alike.uai", "--mini-buckets", 2, code=4)[0])
+        run("map", "alike.uai", "--bound-gap", 0, code=5)
         by_content = json.loads(run("map", "clique.wcsp", "--mini-buckets", 3, "--partition-by", "content", "--json")[0])
         self.assertLessEqual(by_content["lower_bound"], exact)
         self.assertGreaterEqual(by_content["upper_bound"], exact)
@@ -807,6 +812,8 @@ R1: NOT path(b), path(nowhere)
         self.assertLess(json.loads(run("marginals", "tree.h5", "--against", "loopy", "--json")[0])["against"]["largest"], 1e-9)
         self.assertIn("against exact_road_wet.txt: largest difference 0, at", run("marginals", "road.h5", "--evidence", wet, "--against", "exact_road_wet.txt")[0])
         run("marginals", "road.bif", "--against", "road.MAR", "-o", "road.MAR", code=2)
+        run("marginals", self.write("single.uai", "MARKOV\n2\n1 2\n1\n2 0 1\n2\n0.25 0.75\n"), "-o", "single.h5", "--name", "stored")
+        self.assertIn("against stored: largest difference 0, at", run("marginals", "single.h5", "--against", "stored")[0])
         # A derivation graph that is too wide is refused before long.
         for command, other in (("marginals", "; lbp approximates marginals\n"), ("map", "; --mini-buckets bounds the best\n"), ("partition", "may help\n")):
             error = run(command, "g.h5", "--tries", 1, code=6)[1]

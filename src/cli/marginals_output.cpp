@@ -141,8 +141,10 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Mo
     throw InputError(fmt::format("--against {} is neither a file nor marginals stored in {}, where there are {}", a.against, a.file, model.marginals.empty() ? "none" : fmt::format("{}", fmt::join(names_of(model.marginals), ", "))));
   }
   if (std::ssize(others) != model.graph.num_variables) throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, others.size(), model.graph.num_variables));
-  for (Index v = 0; v < model.graph.num_variables && !is_stored; ++v)
-    if (std::ssize(others[v]) != model.graph.states(v)) throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(), model.graph.states(v)));
+  for (Index v = 0; v < model.graph.num_variables; ++v) {
+    if (!is_stored && std::ssize(others[v]) != model.graph.states(v)) throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(), model.graph.states(v)));
+    if (is_stored && model.graph.states(v) == 1) others[v] = {1 - others[v][0]};  // the probability of its only state
+  }
   return others;
 }
 
