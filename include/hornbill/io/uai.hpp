@@ -12,7 +12,7 @@ namespace hornbill::io {
 
 /// Reads a model: BAYES or MARKOV, numbers of states, factors' variables, and tables with the last variable fastest. Tables that are
 /// conjunctions or disjunctions become Horn factors; a factor without variables multiplies the first that has some.
-/// \param[out] warnings  rows of a BAYES network that do not add to one; they are used as they are
+/// \param[out] warnings  the first row of each of a BAYES network's factors whose sum is off one by more than 1e-5; rows are used as they are
 /// \throws InputError naming the line and the token
 HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
