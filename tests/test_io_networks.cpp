@@ -66,6 +66,9 @@ TEST_CASE("uai: what is unlikely does not become impossible") {
   CHECK(graph.table_of(2)[2] == 1e-17);
   auto const printed = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.000001 0.999999\n", uai);
   CHECK(printed.factor_type[0] == FactorType::conjunction);
+  auto const nearly = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.0000001 0.9999999\n", uai);  // 0.9999999 has but nine digits of it: as a complement it would change
+  REQUIRE(nearly.factor_type[0] == FactorType::table);
+  CHECK(nearly.table_of(0)[0] == 1e-7);
 }
 
 TEST_CASE("uai: written and read again") {

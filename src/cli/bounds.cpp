@@ -32,7 +32,7 @@ struct Costs {
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
   double gap(Answer bound, Answer value) const { return static_cast<double>(value - bound) * std::pow(10.0, -costs.decimals); }
-  static bool are_same(Answer bound, Answer value) { return bound == value; }
+  bool are_same(Answer bound, Answer value) const { return bound == value; }
   std::string text(Answer answer) const { return costs.objective(answer); }
 };
 
@@ -45,8 +45,8 @@ struct Probabilities {
 
   Answer bound_of(elim::Elimination<double> const& result) const { return elim::log10_of(result); }
   Answer value_of(std::vector<Index> const& assignment) const {
-    long double sum = 0;  // so that rounding does not tell it from the bound
-    for (auto const& table : network.tables) sum += std::log10(network.entry(table, assignment));
+    long double sum = 0;  // so that only the bound is rounded
+    for (auto const& table : network.tables) sum += std::log10(static_cast<long double>(network.entry(table, assignment)));
     return static_cast<double>(sum);
   }
   bool is_impossible(Answer bound) const { return bound == worst(); }
@@ -54,9 +54,10 @@ struct Probabilities {
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
   double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  /// But for rounding; nothing found is not the same as any bound.
-  static bool are_same(Answer bound, Answer value) {
-    return std::isfinite(value) && std::abs(bound - value) <= 16 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(value));
+  /// But for rounding, of which every product adds some, so that a bound may even seem worse than what was found; nothing found is not the same as any bound.
+  bool are_same(Answer bound, Answer value) const {
+    auto const products = static_cast<double>(network.tables.size() + network.cardinality.size());
+    return std::isfinite(value) && bound - value <= 4 * std::numeric_limits<double>::epsilon() * (products + std::abs(value));
   }
   std::string text(Answer answer) const { return power_of_ten(answer); }
 };
@@ -141,7 +142,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.assignment = result.assignment;
   }
   if (!Problem::is_whole && b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
-  if (Problem::are_same(b.bound, b.value)) {  // the parts were as good as the whole
+  if (problem.are_same(b.bound, b.value)) {  // the parts were as good as the whole
     b.bound = b.value;
     b.is_exact = true;
   }

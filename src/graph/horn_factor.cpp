@@ -14,7 +14,7 @@ bool nearly_equal(double a, double b) {
 }
 
 /// Whether 1 - p is what the table has in its place, but for the digits that p has of it: next to a p that rounds to 1 may be what is unlikely,
-/// but not impossible.
+/// but not impossible. What is printed as less than about 1e-6 may so remain a table.
 bool is_complement(double q, double p) { return std::abs(q - (1 - p)) <= 1e-10 * q; }
 
 /// The table read as P(head | body), where the body state `special` has one distribution and all others another.

@@ -77,7 +77,7 @@ State<Semiring, typename ExecutionSpace::memory_space> make_state(ExecutionSpace
                                                                   tables::TableNetwork<typename Semiring::Value> const& network);
 
 /// Replaces all evidence. What does not depend on a change stays as it is.   \param sets  \shape [num_sets]
-/// \throws ShapeError, and InputError where a likelihood is more or less than Value can hold   \note waits for `exec`
+/// \throws ShapeError, and InputError where evidence does not fit its variable, or a likelihood is more or less than Value can hold   \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
 void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<Semiring, typename ExecutionSpace::memory_space>& state, std::span<HostEvidence const> sets);
 
