@@ -126,4 +126,5 @@ typename Semiring::Value value_of(tables::TableNetwork<typename Semiring::Value>
 
 }  // namespace hornbill::elim
 
+#include <hornbill/backend/table_instantiations.hpp>
 #include <hornbill/detail/elim/eliminate.hpp>

@@ -124,4 +124,5 @@ std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename Exe
 
 }  // namespace hornbill::jtree
 
+#include <hornbill/backend/table_instantiations.hpp>
 #include <hornbill/detail/jtree/calibrate.hpp>
