@@ -561,6 +561,17 @@ R1: NOT path(b), path(nowhere)
         self.write("alike.uai", "MARKOV\n3\n2 2 2\n3\n2 0 1\n2 1 2\n2 0 2\n" + "4  0 1 1 0\n" * 3)
         self.assertFalse(json.loads(run("map", "alike.uai", "--mini-buckets", 2, "--json", code=4)[0])["exact"])
         self.assertNotIn("exactly", run("map", "alike.uai", "--mini-buckets", 2, code=4)[0])
+        # A grid of products of what each end says, all of which like the same state: parts lose nothing, but round, and rounding must not put a bound below what was found.
+        side, entries = 10, iter(range(1000))
+        pairs = [(v, w) for v in range(side * side) for w in ([v + 1] if v % side < side - 1 else []) + ([v + side] if v < side * (side - 1) else [])]
+        ends = lambda k: sorted((1 + 7919 * next(entries) % 997) / 997 * 10.0 ** (-8 if k % 2 else 8) for _ in range(2))
+        products = "".join("4\n" + " ".join(repr(a * b) for a in first for b in second) + "\n" for first, second in ((ends(k), ends(k)) for k in range(len(pairs))))
+        scopes = "".join(f"2 {v} {w}\n" for v, w in pairs)
+        self.write("grid.uai", f"MARKOV\n{side * side}\n{'2 ' * side * side}\n{len(pairs)}\n{scopes}{products}")
+        for z in range(2, 8):
+            out = json.loads(run("map", "grid.uai", "--mini-buckets", z, "--json")[0])
+            self.assertLessEqual(out["log10_value"], out["log10_upper_bound"])
+            self.assertTrue(out["exact"])
         run("map", "alike.uai", "--bound-gap", 0, code=5)
         by_content = json.loads(run("map", "clique.wcsp", "--mini-buckets", 3, "--partition-by", "content", "--json")[0])
         self.assertLessEqual(by_content["lower_bound"], exact)
