@@ -564,7 +564,7 @@ R1: NOT path(b), path(nowhere)
         # A grid of products of what each end says, all of which like the same state: parts lose nothing, but round, and rounding must not put a bound below what was found.
         side, entries = 10, iter(range(1000))
         pairs = [(v, w) for v in range(side * side) for w in ([v + 1] if v % side < side - 1 else []) + ([v + side] if v < side * (side - 1) else [])]
-        ends = lambda k: sorted((1 + 7919 * next(entries) % 997) / 997 * 10.0 ** (-8 if k % 2 else 8) for _ in range(2))
+        ends = lambda k: sorted((1 + 31 * next(entries) % 997) / 997 * 10.0 ** (-8 if k % 2 else 8) for _ in range(2))
         products = "".join("4\n" + " ".join(repr(a * b) for a in first for b in second) + "\n" for first, second in ((ends(k), ends(k)) for k in range(len(pairs))))
         scopes = "".join(f"2 {v} {w}\n" for v, w in pairs)
         self.write("grid.uai", f"MARKOV\n{side * side}\n{'2 ' * side * side}\n{len(pairs)}\n{scopes}{products}")
