@@ -269,22 +269,45 @@ TEST_CASE_TEMPLATE("range: what is not current does not count; a best assignment
   CHECK(jtree::best_assignment(exec, plan, of_logarithms)[1] == 1);
 }
 
-TEST_CASE_TEMPLATE("range: a sum of many logarithms beside which each is small", Cell, HORNBILL_TEST_CELLS) {
-  using Value = typename Cell::Value;
-  typename Cell::Exec const exec;
-  Index const states = 1 << 16;
-  double const each = -1000;
-  tables::HostReductions host({states, 3});
+namespace {
+
+/// Sums logarithms by lanes that have rows of their own, and by lanes that share one.
+template <class Exec, class Value>
+void check_sum_of(std::vector<Value> const& terms, double expected, double tolerance) {
+  Exec const exec;
+  tables::HostReductions host({static_cast<Index>(terms.size()), 3});
   Index const in = host.add_table({0, 1}), row = host.add_table({0});
   Index const of_rows = host.add_undivided({in}, {1}, {0}), of_all = host.add_undivided({row}, {}, {0});
   auto const reductions = tables::make_reductions(exec, host);
   auto const values = tables::make_values<Value>(exec, host);
-  std::vector<std::vector<Value>> const given{std::vector<Value>(3 * static_cast<std::size_t>(states), static_cast<Value>(each)), std::vector<Value>(static_cast<std::size_t>(states), static_cast<Value>(each))};
+  std::vector<std::vector<Value>> given{{}, terms};
+  for (Value term : terms) given[0].insert(given[0].end(), 3, term);
   tables::set_given<Value>(exec, host, values, given);
   tables::reduce<LogSumExp<Value>>(exec, reductions, tables::make_schedule(exec, host, reductions), values);
-  double const expected = each + std::log(static_cast<double>(states)), tolerance = std::numeric_limits<Value>::epsilon();
   for (Index table : {of_rows, of_all})
     for (Value found : tables::cells_of<Value>(exec, host, values, table)) check_log(found, expected, tolerance);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("range: a sum of many logarithms beside which each is small", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  std::size_t const states = 1 << 16;
+  double const each = -1000;
+  check_sum_of<typename Cell::Exec>(std::vector<Value>(states, static_cast<Value>(each)), each + std::log(static_cast<double>(states)), std::numeric_limits<Value>::epsilon());
+}
+
+TEST_CASE_TEMPLATE("range: a sum of logarithms each of which is the largest yet, or of zero", Cell, HORNBILL_TEST_CELLS) {
+  using Value = typename Cell::Value;
+  std::size_t const states = 1 << 16;
+  std::vector<Value> terms;
+  long double parts = 0;  // of e^64
+  for (std::size_t s = 0; s < states; ++s) {
+    terms.push_back(s % 7 == 0 ? LogSumExp<Value>::zero() : static_cast<Value>(s) / 1024);
+    parts += std::exp(static_cast<long double>(terms.back()) - 64);
+  }
+  // What one step rounds fades as parts do: over some thousand steps, of a logarithm above 64.
+  check_sum_of<typename Cell::Exec>(terms, static_cast<double>(64 + std::log(parts)), 1024.0 / 64 * std::numeric_limits<Value>::epsilon());
 }
 
 TEST_CASE_TEMPLATE("range: entries that are not normal", Cell, HORNBILL_DOUBLE_CELLS) {

@@ -54,10 +54,11 @@ struct Probabilities {
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
   double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  /// But for rounding, of which every product adds some, so that a bound may even seem worse than what was found; nothing found is not the same as any bound.
+  /// But for rounding, of which every product adds some, so that a bound may even seem worse than what was found: a little, as more would be a mistake
+  /// that is to be seen. Nothing found is not the same as any bound.
   bool are_same(Answer bound, Answer value) const {
     auto const products = static_cast<double>(network.tables.size() + network.cardinality.size());
-    return std::isfinite(value) && bound - value <= 4 * std::numeric_limits<double>::epsilon() * (products + std::abs(value));
+    return std::isfinite(value) && bound - value <= 4 * std::numeric_limits<double>::epsilon() * (products + std::abs(value)) && value - bound < 1e-6;
   }
   std::string text(Answer answer) const { return power_of_ten(answer); }
 };

@@ -164,7 +164,7 @@ struct SumProduct : Products<T> {
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 
-/// The same of logarithms: slower, for what no power of two keeps in range. Which are given, as for MaxSum.
+/// The same of logarithms: slower, for what no power of two keeps in range. Elimination and junction trees are given the same as for MaxSum.
 template <class T>
 struct LogSumExp : Logarithms<T> {
   static constexpr bool selects = false;

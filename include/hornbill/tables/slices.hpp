@@ -16,7 +16,7 @@ namespace hornbill::tables {
 struct HostSlices {
   HostReductions reductions{{}};
   std::vector<Index> sources;  ///< tables that its given ones are slices of, in their order; first those without a fixed variable
-  std::vector<Index> targets;  ///< tables that its others are slices of, likewise
+  std::vector<Index> targets;  ///< tables that its others are slices of, in their order
   std::vector<Index> fixed;    ///< variables whose states are given, the slowest first
   double count = 1;            ///< joint states of these
 };

@@ -80,7 +80,7 @@ class PackedSlices {
   Offset cells_that_stay_ = 0;
 };
 
-/// Of the host's memory, to copy by way of.   \units bytes
+/// Of the host's memory, to copy by way of, at most.   \units bytes
 inline constexpr std::size_t transfer_bytes = std::size_t{1} << 25;
 
 /// Carries packed slices between the host's tables and a device. Where the host cannot reach the device's memory they go by way of two page-locked
@@ -90,13 +90,15 @@ class SliceTransfer {
  public:
   using DeviceCells = Kokkos::View<Value*, typename ExecutionSpace::memory_space>;
 
-  explicit SliceTransfer(ExecutionSpace const& exec) {
+  /// \param longest  cells of the largest slices
+  SliceTransfer(ExecutionSpace const& exec, Offset longest) {
     if constexpr (is_direct) {
       copier_ = exec;
     } else {
+      most_cells_ = std::min(longest, Offset{transfer_bytes / 2 / sizeof(Value)});
       auto const parts = Kokkos::Experimental::partition_space(exec, 1, 1);
       for (std::size_t i = 0; i < lanes_.size(); ++i)
-        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing), static_cast<std::size_t>(most_cells))};
+        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing), static_cast<std::size_t>(most_cells_))};
     }
   }
 
@@ -105,8 +107,8 @@ class SliceTransfer {
     if constexpr (is_direct) {
       gather(slices, first, slices.cells(), tables, device.data() + first);
     } else {
-      for (Offset begin = first; begin < slices.cells(); begin += most_cells) {
-        Offset const end = std::min(begin + most_cells, slices.cells());
+      for (Offset begin = first; begin < slices.cells(); begin += most_cells_) {
+        Offset const end = std::min(begin + most_cells_, slices.cells());
         auto const& lane = lane_of(begin);
         lane.exec.fence("hornbill: a buffer is filled again");
         gather(slices, begin, end, tables, lane.buffer.data());
@@ -123,23 +125,22 @@ class SliceTransfer {
     } else {
       Offset const cells = slices.cells();
       auto const fetch = [&](Offset begin) {
-        Offset const end = std::min(begin + most_cells, cells);
+        Offset const end = std::min(begin + most_cells_, cells);
         auto const& lane = lane_of(begin);
         if (begin < end) Kokkos::deep_copy(lane.exec, Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)), Kokkos::subview(device, std::pair(begin, end)));
       };
       fetch(0);
-      for (Offset begin = 0; begin < cells; begin += most_cells) {
-        fetch(begin + most_cells);
+      for (Offset begin = 0; begin < cells; begin += most_cells_) {
+        fetch(begin + most_cells_);
         auto const& lane = lane_of(begin);
         lane.exec.fence("hornbill: result read by the host");
-        scatter(slices, begin, std::min(begin + most_cells, cells), lane.buffer.data(), tables);
+        scatter(slices, begin, std::min(begin + most_cells_, cells), lane.buffer.data(), tables);
       }
     }
   }
 
  private:
-  static constexpr bool is_direct = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
-  static constexpr Offset most_cells = transfer_bytes / 2 / sizeof(Value);
+  static constexpr bool is_direct = std::is_same_v<typename ExecutionSpace::memory_space, Kokkos::HostSpace>;
   static constexpr Offset cells_of_block = 1 << 14;  // that one thread copies
   using Copier = std::conditional_t<is_direct, ExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
   using Buffer = Kokkos::View<Value*, Kokkos::SharedHostPinnedSpace>;
@@ -148,7 +149,7 @@ class SliceTransfer {
     Buffer buffer;
   };
 
-  Lane const& lane_of(Offset begin) const { return lanes_[static_cast<std::size_t>(begin / most_cells % 2)]; }
+  Lane const& lane_of(Offset begin) const { return lanes_[static_cast<std::size_t>(begin / most_cells_ % 2)]; }
 
   /// visit() for the runs among packed cells [first, last), on the threads of the host; waits.
   template <class Visit>
@@ -169,6 +170,7 @@ class SliceTransfer {
   }
 
   Copier copier_;
+  Offset most_cells_ = 0;  // of a buffer
   std::array<Lane, 2> lanes_;
 };
 

@@ -134,7 +134,10 @@ template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
                         std::size_t most_bytes) {
   auto const all = make_slices<typename Semiring::Value>(host, wanted, most_bytes);  // before any work, as that may fail
-  typename detail::Slicer<Semiring, ExecutionSpace>::Transfer transfer(exec);
+  if (all.empty()) return 0;
+  Offset most_cells = 0;
+  for (auto const& slices : all) most_cells = std::max(most_cells, slices.reductions.num_cells());
+  typename detail::Slicer<Semiring, ExecutionSpace>::Transfer transfer(exec, most_cells);
   double count = 0;
   for (auto const& slices : all) {
     detail::Slicer<Semiring, ExecutionSpace>(exec, host, values, slices).run(transfer);
