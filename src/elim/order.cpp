@@ -147,17 +147,20 @@ class Queue {
 /// Greedily, always the variable of the least score in the graph that elimination makes.
 void go_greedily(Attempt attempt, PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
   Queue queue(graph, heuristic, seed);
+  FillChanges changes(graph.num_variables());
   while (!queue.is_empty()) {
     Index const v = queue.pop();
     if (!attempt.append(graph, v)) return;
-    bool const is_min_fill = heuristic == Heuristic::min_fill, adds_no_edge = is_min_fill && queue.score_of(v) == 0;
-    auto const around = graph.neighbours(v);
-    std::set<Index> changed(around.begin(), around.end());
-    graph.eliminate(v);
-    if (is_min_fill && !adds_no_edge)  // also of those next to a new edge's both ends
-      for (Index w : around) changed.insert(graph.neighbours(w).begin(), graph.neighbours(w).end());
-    // Where no edge was added, w has lost just the pairs of v and those that were not v's neighbours: told without looking at a hub's others.
-    for (Index w : changed) queue.set_score(w, adds_no_edge ? queue.score_of(w) - static_cast<double>(graph.neighbours(w).size() + 1 - around.size()) : score(graph, w, heuristic));
+    if (heuristic == Heuristic::min_fill) {
+      graph.eliminate(v, changes);
+      changes.take([&](Index w, double change) {
+        if (w != v) queue.set_score(w, queue.score_of(w) + change);
+      });
+    } else {
+      auto const around = graph.neighbours(v);
+      graph.eliminate(v);
+      for (Index w : around) queue.set_score(w, score(graph, w, heuristic));
+    }
   }
   attempt.finish();
 }

@@ -54,4 +54,37 @@ void PrimalGraph::eliminate(Index v, bool connect) {
   }
 }
 
+/// An edge more: their common neighbours have a pair less to connect, and each end has it with all neighbours that the other end lacks.
+void PrimalGraph::connect(Index a, Index b, FillChanges& changes) {
+  auto &of_a = neighbours_[a], &of_b = neighbours_[b];
+  auto const &few = of_a.size() < of_b.size() ? of_a : of_b, &many = of_a.size() < of_b.size() ? of_b : of_a;
+  std::size_t common = 0;
+  for (Index w : few)
+    if (std::binary_search(many.begin(), many.end(), w)) {
+      ++common;
+      changes.add(w, -1);
+    }
+  changes.add(a, static_cast<double>(of_a.size() - common));
+  changes.add(b, static_cast<double>(of_b.size() - common));
+  of_a.insert(std::lower_bound(of_a.begin(), of_a.end(), b), b);
+  of_b.insert(std::lower_bound(of_b.begin(), of_b.end(), a), a);
+}
+
+void PrimalGraph::eliminate(Index v, FillChanges& changes) {
+  auto const around = neighbours_[v];
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    // Those that lack the edge first, as connecting changes the list.
+    auto const& of_a = neighbours_[around[i]];
+    std::vector<Index> apart;
+    std::set_difference(around.begin() + static_cast<std::ptrdiff_t>(i) + 1, around.end(), of_a.begin(), of_a.end(), std::back_inserter(apart));
+    for (Index b : apart) connect(around[i], b, changes);
+  }
+  neighbours_[v].clear();
+  for (Index w : around) {  // loses the pairs of v and those that were not v's neighbours
+    auto& of_w = neighbours_[w];
+    of_w.erase(std::lower_bound(of_w.begin(), of_w.end(), v));
+    changes.add(w, -static_cast<double>(of_w.size() + 1 - around.size()));
+  }
+}
+
 }  // namespace hornbill::elim
