@@ -134,7 +134,7 @@ void add_dpop(CLI::App& app, int& exit_code) {
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn", "Write the assignment, as the UAI competitions do (MPE)");
   command->remove_option(command->get_option("--evidence"));
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "ADPOP: an agent's tables go into parts of so many variables; bounds the best, and finds an assignment")->check(at_least(1));
-  command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: mostly tighter bounds")->needs(z);
+  command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: often tighter bounds, not always")->needs(z);
   command->footer("Exit code 4: no assignment was found.\n\nAgents are divided among the processes that mpirun starts; without it all are in one.\n\nExamples:\n  hornbill dpop problem.wcsp\n  mpirun -n 4 hornbill dpop problem.wcsp --mini-buckets 6 --json");
   command->callback([a, &exit_code] {
     settle(*a);

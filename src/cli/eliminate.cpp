@@ -173,7 +173,7 @@ void add_map(CLI::App& app, int& exit_code) {
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment; larger parts mostly do better, not always")->check(at_least(1));
   auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
   command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger (0: none)")->check(at_least(0))->needs(gap);
-  auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: mostly tighter bounds, for about twice the work");
+  auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: often tighter bounds, not always, for about twice the work");
   auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: often tighter bounds without --match-moments; takes much longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
