@@ -120,7 +120,7 @@ std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::s
   if (fit_on_device(a, table_bytes)) return 0;
   std::size_t const of_host = backend::available_bytes(backend::names().front());  // the host's comes first
   bool const has_slices = !runs_on_host(a) || a.device_memory > 0;
-  std::size_t const bytes = has_slices ? device_bytes(a) : 0, beside = std::min(runs_on_host(a) ? bytes : tables::detail::transfer_bytes, 2 * table_bytes);
+  std::size_t const bytes = has_slices ? device_bytes(a) : 0, beside = runs_on_host(a) ? std::min(bytes, table_bytes) : std::min(tables::detail::transfer_bytes, 2 * table_bytes);  // two buffers
   require_at_most(a.memory_limit > 0 ? std::min(of_host, a.memory_limit) : of_host, table_bytes + beside, fmt::format("{} on backend {}: {}", a.file, a.backend, task), blame);
   return bytes;
 }
