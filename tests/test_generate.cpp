@@ -105,6 +105,6 @@ TEST_CASE("generate: worlds are drawn from their model") {
   auto const fails = [](HostFactorGraph const& bad, char const* message) { CHECK_THROWS_WITH_AS(sample_world(bad, 1), doctest::Contains(message), InputError); };
   fails(std::move(FactorGraphBuilder(1)).build(), "variable 0 is the head of no factor");
   fails(std::move(FactorGraphBuilder(1).add_prior(0, 0.5).add_prior(0, 0.5)).build(), "is the head of factors 0 and 1");
-  fails(std::move(FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_conjunction(1, std::vector<Index>{0})).build(), "depends on a cycle");
+  fails(std::move(FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_conjunction(1, std::vector<Index>{0})).build(), "variable 0 -> variable 1 -> variable 0: a Bayesian network has no cycle");
   fails(std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build(), "factor 0 is a table");
 }

@@ -57,6 +57,22 @@ TEST_CASE("uai: a model, with a Horn factor and a constant") {
   CHECK(graph.p1[2] == doctest::Approx(0.7));
 }
 
+TEST_CASE("uai: evidence that is wrong is named by its line") {
+  auto const graph = from_text("MARKOV\n3\n2 3 2\n1\n3 0 1 2\n12\n1 2 3 4 5 6 7 8 9 10 11 12\n", uai);
+  auto const evidence = [&](std::string const& file) { return io::read_uai_evidence(file, graph); };
+  CHECK(from_text("2\n1 2\n0 1\n", evidence) == HostEvidence{Observation::hard(1, 2), Observation::hard(0, 1)});
+  CHECK(from_text("1\n2 1 2 0 1\n", evidence) == HostEvidence{Observation::hard(1, 2), Observation::hard(0, 1)});  // one sample
+  CHECK(from_text("2\n1 2\n1 2\n", evidence) == HostEvidence{Observation::hard(1, 2)});
+  CHECK(from_text("0\n", evidence).empty());
+  refuse(evidence, "", "the number of observed variables is needed");
+  refuse(evidence, "-1\n", "line 1: the number of observed variables is -1");
+  refuse(evidence, "2\n1 2\n\n", "2 variables are said to be observed, and 2 numbers follow; 4 are needed");
+  refuse(evidence, "1\n1 2\n0\n1\n", "line 3: '0' follows the last of 1 observations");
+  refuse(evidence, "2\n1 2\n1 0\n", "line 3: variable 1 is observed otherwise than on line 2; keep one of the two");
+  refuse(evidence, "2\n1\n3\n0 0\n", "line 3: variable 1 cannot have the value 3: its values are 0 to 2");
+  refuse(evidence, "2\n1 2\n7 0\n\n\n", "line 3: variable 7 is unknown: variables are 0 to 2");
+}
+
 TEST_CASE("uai: what is unlikely does not become impossible") {
   auto const graph = from_text("MARKOV\n2\n2 2\n3\n1 0\n1 0\n2 0 1\n2\n1e-200 1\n2\n0.001 0.999\n4\n0.5 0.5 1e-17 1\n", uai);
   REQUIRE(graph.factor_type[0] == FactorType::table);
@@ -97,6 +113,7 @@ TEST_CASE("uai: what is wrong is named by its line") {
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 -1\n", "line 7: table entry -1 is not a finite number of at least 0");
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 nan\n", "line 7: table entry nan");
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 1\n5\n", "line 8: '5' follows the last of 1 factors");
+  refuse(uai, "MARKOV\n2\n2 3\n2\n1 0\n2 1 0\n2\n1 1\n6\n0 0 0 0 0 0\n", "line 9: all entries of the table over the variables 1, 0 are 0");
 }
 
 TEST_CASE("uai: evidence and results") {
@@ -107,7 +124,7 @@ TEST_CASE("uai: evidence and results") {
   CHECK(from_text("1 1 2\n", evidence) == HostEvidence{Observation::hard(1, 2)});
   CHECK(from_text("0\n", evidence).empty());
   CHECK(from_text("1\n0\n", evidence).empty());
-  refuse(evidence, "2 0 1 1\n", "is not the number of observed variables");
+  refuse(evidence, "2 0 1 1\n", "2 variables are said to be observed, and 3 numbers follow");
   refuse(evidence, "1 2 0\n", "variable 2 is unknown: variables are 0 to 1");
   refuse(evidence, "1 0 2\n", "variable 0 cannot have the value 2");
   auto const marginals = from_text("MAR\n2 2 0.25 0.75 3 0 0.5 0.5\n", [](auto const& file) { return io::read_uai_marginals(file); });
@@ -194,6 +211,10 @@ TEST_CASE("bif: what is wrong is named by its line") {
   refuse(bif, replaced(rain, "probability ( rain )", "probability ( snow )"), "line 6: 'snow' is no variable that was declared");
   refuse(bif, replaced(rain, "probability ( rain ) { table 0.2, 0.8; }", ""), "there is no probability of rain");
   refuse(bif, rain.substr(0, rain.size() - 3), "the file ends where } is needed: it is truncated");
+  refuse(bif, replaced(rain, "{ on, off }", "{ on, on }"), "line 4: lawn sprinkler has the state on twice");
+  refuse(bif, "variable a { type discrete [ 2 ] { no, yes }; }\nvariable b { type discrete [ 2 ] { no, yes }; }\nvariable c { type discrete [ 2 ] { no, yes }; }\n"
+              "probability ( c | a ) { default 0.5, 0.5; }\nprobability ( a | b, c ) { default 0.5, 0.5; }\nprobability ( b ) { table 0.5, 0.5; }\n",
+         "line 4: variables depend on each other, a -> c -> a; in a Bayesian network none depends on itself");
   refuse(bif, "grid x\n", "line 1: 'grid' stands where network, variable or probability is needed");
 }
 
@@ -215,7 +236,7 @@ TEST_CASE("wcsp: what is wrong is named by its line") {
   refuse(wcsp, "x 1 2 1 9\n-2\n", "line 2: the domain size -2 stands for an interval");
   refuse(wcsp, "x 1 2 1 9\n3\n", "line 2: a domain size is 3; 1 to 2");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n2 5\n", "line 4: a value of a tuple is 2; 0 to 1 are possible");
-  refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 -5\n", "line 4: the cost -5 is negative");
+  refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 -5\n", "line 4: the cost -5 is negative; add as much to all costs of this function");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 1.5\n", "line 4: '1.5' is not a cost");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 -1\n", "line 3: shared cost function 1 is used, and 0 were defined before");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 0\n3\n", "line 4: '3' follows the last of 1 cost functions");

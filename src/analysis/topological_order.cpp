@@ -8,40 +8,21 @@
 #include <hornbill/analysis/simplify.hpp>
 #include <hornbill/error.hpp>
 
+#include "../graph/cycle.hpp"
 #include "incidence.hpp"
 
 namespace hornbill::analysis {
 namespace {
 
-/// Of tuples that could not be placed, some that derive one another: each from the one before it, the first from the last.
-std::vector<Index> find_cycle(ClauseSet const& clauses, std::vector<bool> const& placed) {
+/// Of tuples that could not be placed, some that derive one another, in words.
+std::string describe_cycle(ClauseSet const& clauses, std::vector<bool> const& placed) {
   // Every tuple that is not placed has a clause with a premise that is not: going back from premise to premise must return.
-  std::vector<Index> cause(clauses.num_tuples(), -1), path;
+  std::vector<Index> cause(clauses.num_tuples(), -1);
   for (Index c = 0; c < clauses.num_clauses(); ++c)
     for (Index t : clauses.body_of(c))
       if (!placed[t]) cause[clauses.heads[c]] = t;
-  std::vector<bool> seen(clauses.num_tuples());
-  Index t = static_cast<Index>(std::find(placed.begin(), placed.end(), false) - placed.begin());
-  for (; !seen[t]; t = cause[t]) {
-    seen[t] = true;
-    path.push_back(t);
-  }
-  path.erase(path.begin(), std::find(path.begin(), path.end(), t));
-  std::reverse(path.begin(), path.end());
-  return path;
-}
-
-std::string describe(ClauseSet const& clauses, std::vector<Index> const& cycle) {
-  constexpr std::size_t most_shown = 8;
-  std::string text = clauses.tuple_names[cycle.back()];
-  for (std::size_t i = 0; i < cycle.size(); ++i) {
-    if (i == most_shown && cycle.size() > most_shown + 1) {
-      text += fmt::format(" -> ... ({} more)", cycle.size() - 1 - i);
-      i = cycle.size() - 1;
-    }
-    text += " -> " + clauses.tuple_names[cycle[i]];
-  }
-  return text;
+  auto const cycle = cycle_of_causes(cause, static_cast<Index>(std::find(placed.begin(), placed.end(), false) - placed.begin()));
+  return hornbill::describe_cycle(cycle, [&](Index t) { return clauses.tuple_names[t]; });
 }
 
 }  // namespace
@@ -68,7 +49,7 @@ std::vector<Index> topological_order(ClauseSet const& clauses, std::string const
       if (--missing_premises[c] == 0) finish(c);
   }
   if (order.size() < placed.size())
-    throw InputError(source, "", fmt::format("the clauses have a cycle: {}. `hornbill clauses prune` keeps clauses without cycles", describe(clauses, find_cycle(clauses, placed))));
+    throw InputError(source, "", fmt::format("the clauses have a cycle: {}. `hornbill clauses prune` keeps clauses without cycles", describe_cycle(clauses, placed)));
   return order;
 }
 

@@ -6,6 +6,8 @@
 
 #include <hornbill/error.hpp>
 
+#include "cycle.hpp"
+
 namespace hornbill {
 namespace {
 
@@ -24,6 +26,17 @@ std::vector<Index> factors_of_heads(HostFactorGraph const& graph, std::string co
   return factor_of;
 }
 
+/// Variables that depend on each other, in words.   \param missing  of each factor how many of its body do not come before it
+std::string describe_cycle(HostFactorGraph const& graph, std::vector<Index> const& factor_of, std::vector<Index> const& missing) {
+  std::vector<Index> cause(graph.num_variables, -1);
+  for (Index a = 0; a < graph.num_factors(); ++a)
+    for (Index v : graph.variables_of(a).subspan(1))
+      if (missing[factor_of[v]] > 0) cause[graph.variables_of(a)[0]] = v;
+  auto const stuck = std::find_if(missing.begin(), missing.end(), [](Index m) { return m > 0; });
+  auto const cycle = cycle_of_causes(cause, graph.variables_of(static_cast<Index>(stuck - missing.begin()))[0]);
+  return hornbill::describe_cycle(cycle, [&](Index v) { return graph.name_of(v); });
+}
+
 }  // namespace
 
 std::vector<Index> network_order(HostFactorGraph const& graph, std::string const& source) {
@@ -38,10 +51,7 @@ std::vector<Index> network_order(HostFactorGraph const& graph, std::string const
     for (Offset k = users.offsets[head]; k < users.offsets[head + 1]; ++k)
       if (Index const a = factor_of_edge[users.edges[k]]; a != ready[next] && --missing[a] == 0) ready.push_back(a);
   }
-  if (ready.size() < missing.size()) {
-    auto const stuck = std::find_if(missing.begin(), missing.end(), [](Index m) { return m > 0; });
-    throw InputError(source, "", fmt::format("{} depends on a cycle: a Bayesian network has none", graph.name_of(graph.variables_of(static_cast<Index>(stuck - missing.begin()))[0])));
-  }
+  if (ready.size() < missing.size()) throw InputError(source, "", fmt::format("{}: a Bayesian network has no cycle", describe_cycle(graph, factor_of, missing)));
   return ready;
 }
 

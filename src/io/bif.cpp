@@ -4,9 +4,11 @@
 #include <numeric>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include <hornbill/io/bif.hpp>
 
+#include "../graph/cycle.hpp"
 #include "table_factor.hpp"
 
 namespace hornbill::io {
@@ -96,7 +98,11 @@ class BifReader {
     if (names_.empty()) throw InputError(file_, "", "there is no variable in it; a network has some, as in: variable rain { type discrete [ 2 ] { no, yes }; }");
     for (std::size_t v = 0; v < names_.size(); ++v)
       if (line_of_[v] == 0) throw InputError(file_, "", fmt::format("there is no probability of {}", names_[v]));
-    for (auto& factor : factors_) append(graph_, std::move(factor), [&](std::string const& message) { in_.fail(message); });
+    require_no_cycle();
+    for (auto& factor : factors_) {
+      int const line = line_of_[factor.variables.back()];
+      append(graph_, std::move(factor), [&](std::string const& message) { in_.fail_at(line, message); });
+    }
     graph_.variable_names = names_;
     graph_.state_names = states_;
     std::vector<Index> cardinality;
@@ -135,6 +141,8 @@ class BifReader {
     in_.expect("{");
     auto states = in_.list_to("}", "the states");
     in_.expect(";");
+    for (auto state = states.begin(); state != states.end(); ++state)
+      if (std::find(states.begin(), state, *state) != state) in_.fail(fmt::format("{} has the state {} twice", name, *state));
     if (std::to_string(states.size()) != count) in_.fail(fmt::format("{} is said to have {} states, and {} are listed", name, count, states.size()));
     return states;
   }
@@ -239,6 +247,26 @@ class BifReader {
     std::string name;
     for (std::size_t i = factor.variables.size() - 1; i-- > 0; row /= factor.states[i]) name = states_[factor.variables[i]][row % factor.states[i]] + (name.empty() ? "" : ", ") + name;
     return name;
+  }
+
+  /// Probabilities of variables that depend on each other may well multiply to something, but it is no distribution.
+  void require_no_cycle() const {
+    std::vector<Index> missing(names_.size()), cause(names_.size(), -1), ready;  // parents that do not come before; one of these
+    std::vector<std::vector<Index>> children(names_.size());
+    for (auto const& factor : factors_) {
+      auto const [child, parents] = std::pair(factor.variables.back(), std::span(factor.variables).first(factor.variables.size() - 1));
+      for (Index parent : parents) children[parent].push_back(child);
+      if ((missing[child] = static_cast<Index>(parents.size())) == 0) ready.push_back(child);
+    }
+    for (std::size_t next = 0; next < ready.size(); ++next)
+      for (Index child : children[ready[next]])
+        if (--missing[child] == 0) ready.push_back(child);
+    for (std::size_t v = 0; v < names_.size(); ++v)
+      if (missing[v] > 0)
+        for (Index child : children[v]) cause[child] = static_cast<Index>(v);
+    if (ready.size() == names_.size()) return;
+    auto const cycle = cycle_of_causes(cause, static_cast<Index>(std::find_if(missing.begin(), missing.end(), [](Index m) { return m > 0; }) - missing.begin()));
+    in_.fail_at(line_of_[cycle.front()], fmt::format("variables depend on each other, {}; in a Bayesian network none depends on itself. Take one of the parents away", describe_cycle(cycle, [&](Index v) { return names_[v]; })));
   }
 
   static constexpr double tolerated = 1e-5;  // printed digits

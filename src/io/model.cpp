@@ -108,6 +108,9 @@ void validate_name(std::string const& name, std::string const& what) {
     throw InputError(fmt::format("'{}' cannot be the name of a {}: names are not empty and hold no '/'", name, what));
 }
 
+bool is_model(std::string const& file) {
+  return std::any_of(formats.begin(), formats.end(), [&](Format const& format) { return file.ends_with(format.ending); });
+}
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 

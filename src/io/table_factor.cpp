@@ -21,7 +21,7 @@ std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail)
   std::int64_t entries = 1;
   for (Index s : states)
     if ((entries *= s) > largest_table_read)
-      fail(fmt::format("the table has more than {} entries; split the factor, or write it to .causal_fg", largest_table_read));
+      fail(fmt::format("the table has more than {} entries; split it into tables of fewer variables", largest_table_read));
   return entries;
 }
 
@@ -32,6 +32,7 @@ double read_entry(TokenReader& in) {
 }
 
 void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail) {
+  if (std::all_of(factor.table.begin(), factor.table.end(), [](double value) { return value == 0; })) fail(fmt::format("all entries of the table over the variables {} are 0, so that nothing is possible", fmt::join(factor.variables, ", ")));
   bool const binary = std::all_of(factor.states.begin(), factor.states.end(), [](Index s) { return s == 2; });
   auto const horn = binary ? recognise_horn_factor(factor.table, static_cast<int>(factor.variables.size())) : std::nullopt;
   if (horn) {
@@ -39,8 +40,8 @@ void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail) {
     std::rotate(factor.variables.begin(), head, head + 1);
     factor.table.clear();
   } else if (static_cast<Offset>(factor.table.size()) > max_table_entries) {
-    fail(fmt::format("the factor that ends here is neither AND nor OR, and its table has {} entries; at most {} are supported",
-                        factor.table.size(), max_table_entries));
+    fail(fmt::format("the factor over {} variables is neither AND nor OR, and its table has {} entries; at most {} are supported: split it into tables of fewer variables",
+                     factor.variables.size(), factor.table.size(), max_table_entries));
   }
   graph.factor_type.push_back(horn ? horn->type : FactorType::table);
   graph.p1.push_back(horn ? horn->p1 : 0);

@@ -31,7 +31,7 @@ std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail)
 /// Reads an entry.   \throws InputError unless it is a finite number of at least 0
 double read_entry(TokenReader& in);
 
-/// Adds a factor, a conjunction or disjunction where the table is one.   \throws InputError if it is neither and too large to keep
+/// Adds a factor, a conjunction or disjunction where the table is one.   \throws InputError if it is neither and too large to keep, or all 0
 void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail);
 
 /// The table of any factor, in the order of its variables.   \throws InputError if that of a Horn factor would be larger than max_table_entries

@@ -77,7 +77,10 @@ class TokenReader {
     return value;
   }
 
-  [[noreturn]] void fail(std::string const& message) const { throw InputError(file_, fmt::format("line {}", line_), message); }
+  /// Of the token that was read last.
+  int line() const { return line_; }
+  [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
+  [[noreturn]] void fail_at(int line, std::string const& message) const { throw InputError(file_, fmt::format("line {}", line), message); }
 
  private:
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

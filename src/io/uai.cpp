@@ -1,6 +1,8 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,6 +52,26 @@ std::vector<double> read_numbers(TokenReader& in) {
   return numbers;
 }
 
+struct WholeNumber {
+  std::int64_t value;
+  int line;
+};
+
+std::vector<WholeNumber> read_whole_numbers(TokenReader& in) {
+  std::vector<WholeNumber> numbers;
+  while (auto const token = in.next()) numbers.push_back({in.parse<std::int64_t>(*token, "a whole number"), in.line()});
+  return numbers;
+}
+
+/// Where an evidence file does not hold as many observations as it says.
+[[noreturn]] void fail_to_count(TokenReader const& in, std::vector<WholeNumber> const& numbers) {
+  if (numbers.empty()) in.fail("the number of observed variables is needed, and a variable and its value for each");
+  auto const [count, line] = numbers.front();
+  if (count < 0) in.fail_at(line, fmt::format("the number of observed variables is {}", count));
+  if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count)) in.fail(fmt::format("{} variables are said to be observed, and {} numbers follow; {} are needed, a variable and its value for each", count, numbers.size() - 1, 2 * count));
+  in.fail_at(numbers[2 * static_cast<std::size_t>(count) + 1].line, fmt::format("'{}' follows the last of {} observations", numbers[2 * static_cast<std::size_t>(count) + 1].value, count));
+}
+
 void require_keyword(TokenReader& in, std::string_view keyword) {
   if (auto const word = in.require(keyword); word != keyword) in.fail(fmt::format("begins with '{}'; a file of this kind begins with {}", word, keyword));
 }
@@ -69,12 +91,14 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   for (std::int64_t a = 0; a < num_factors; ++a) scopes.push_back(read_scope(in, in.require_count("the number of variables of a factor", 0, most_variables_of_a_factor), num_variables));
   HostFactorGraph graph;
   std::vector<TableFactor> factors;
+  std::vector<int> lines;  // where their tables begin
   double constant = 1;
   for (auto const& scope : scopes) {
     TableFactor factor{scope, {}, {}};
     for (Index v : scope) factor.states.push_back(cardinality[v]);
     auto const entries = require_entries(factor.states, fail);
     auto const listed = in.require_count("the number of entries of a table", 0, largest_table_read);
+    int const line = in.line();
     if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
     for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
     if (scope.empty()) {
@@ -82,12 +106,13 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
       constant *= factor.table[0];
     } else {
       factors.push_back(std::move(factor));
+      lines.push_back(line);
     }
   }
   if (auto const extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
   if (kind == "BAYES" && warnings) check_rows(factors, file, *warnings);
   multiply(factors, constant, in);
-  for (auto& factor : factors) append(graph, std::move(factor), fail);
+  for (std::size_t a = 0; a < factors.size(); ++a) append(graph, std::move(factors[a]), [&](std::string const& message) { in.fail_at(lines[a], message); });
   finish(graph, std::move(cardinality), file);
   return graph;
 }
@@ -108,18 +133,22 @@ void write_uai(HostFactorGraph const& graph, std::string const& file) {
 
 HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph) {
   TokenReader in(file);
-  std::vector<std::int64_t> numbers;
-  while (auto const token = in.next()) numbers.push_back(in.parse<std::int64_t>(*token, "a whole number"));
-  auto const holds = [&](std::size_t at) { return at < numbers.size() && numbers[at] >= 0 && numbers.size() - at - 1 == 2 * static_cast<std::size_t>(numbers[at]); };
+  auto const numbers = read_whole_numbers(in);
+  auto const is_count = [&](std::size_t at) { return at < numbers.size() && numbers[at].value >= 0 && numbers.size() - at - 1 == 2 * static_cast<std::size_t>(numbers[at].value); };
   // Of the competitions some put the number of samples first, which was always one.
-  std::size_t const first = !holds(0) && holds(1) && numbers[0] == 1 ? 1 : 0;
-  if (!holds(first)) in.fail("is not the number of observed variables, and a variable and its value for each");
+  std::size_t const first = !is_count(0) && is_count(1) && numbers[0].value == 1 ? 1 : 0;
+  if (!is_count(first)) fail_to_count(in, numbers);
   HostEvidence evidence;
+  std::unordered_map<Index, std::pair<Index, int>> seen;  // value and line
   for (std::size_t i = first + 1; i < numbers.size(); i += 2) {
-    if (numbers[i] < 0 || numbers[i] >= graph.num_variables) in.fail(fmt::format("variable {} is unknown: variables are 0 to {}", numbers[i], graph.num_variables - 1));
-    if (numbers[i + 1] < 0 || numbers[i + 1] >= graph.states(static_cast<Index>(numbers[i])))
-      in.fail(fmt::format("variable {} cannot have the value {}: its values are 0 to {}", numbers[i], numbers[i + 1], graph.states(static_cast<Index>(numbers[i])) - 1));
-    evidence.push_back(Observation::hard(static_cast<Index>(numbers[i]), static_cast<Index>(numbers[i + 1])));
+    auto const [variable, line] = numbers[i];
+    auto const value = numbers[i + 1].value;
+    if (variable < 0 || variable >= graph.num_variables) in.fail_at(line, fmt::format("variable {} is unknown: variables are 0 to {}", variable, graph.num_variables - 1));
+    auto const v = static_cast<Index>(variable);
+    if (value < 0 || value >= graph.states(v)) in.fail_at(numbers[i + 1].line, fmt::format("variable {} cannot have the value {}: its values are 0 to {}", v, value, graph.states(v) - 1));
+    auto const [before, is_new] = seen.try_emplace(v, static_cast<Index>(value), line);
+    if (!is_new && before->second.first != value) in.fail_at(line, fmt::format("variable {} is observed otherwise than on line {}; keep one of the two", v, before->second.second));
+    if (is_new) evidence.push_back(Observation::hard(v, static_cast<Index>(value)));
   }
   return evidence;
 }

@@ -77,7 +77,7 @@ class WcspReader {
   }
 
   Cost checked(Cost cost) const {
-    if (cost < 0) in_.fail(fmt::format("the cost {} is negative", cost));
+    if (cost < 0) in_.fail(fmt::format("the cost {} is negative; add as much to all costs of this function, and to the upper bound (.cfn takes negative costs)", cost));
     if (cost >= network_.upper_bound) return tables::infinite_cost;
     if (cost >= tables::infinite_cost / 4) in_.fail(fmt::format("the cost {} is too large; a lower upper bound makes it forbidden", cost));
     return cost;

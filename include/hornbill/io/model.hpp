@@ -50,6 +50,9 @@ struct Model {
   std::vector<std::string> warnings;  ///< of the reader: what it put right, each with its file and line
 };
 
+/// Whether a file has the ending of a model that read_model() knows.
+bool is_model(std::string const& file);
+
 /// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`, `.uai`, `.bif`.   \throws InputError, CapacityError
 Model read_model(std::string const& file);
 
