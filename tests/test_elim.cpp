@@ -1,6 +1,9 @@
 // Elimination against all assignments, in every semiring; orders, and what they cost.
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <random>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -506,6 +509,78 @@ TEST_CASE("orders: min-fill of a tree has width one, of a grid about its side") 
   tables.clear();
   for (Index i = 1; i < side * side; ++i) tables.push_back({i, (i - 1) / 2});
   CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}).width == 1);
+}
+
+TEST_CASE("orders: min-fill takes a variable whose neighbours lack the fewest edges, as it counts anew") {
+  std::mt19937_64 random(5);
+  for (int graph = 0; graph < 30; ++graph) {
+    CAPTURE(graph);
+    Index const count = 30;
+    std::vector<std::vector<Index>> tables;
+    std::vector<std::set<Index>> neighbours(count);
+    for (int i = 0; i < 15 + 2 * graph; ++i) {
+      auto const v = static_cast<Index>(random() % count), w = static_cast<Index>(random() % count);
+      if (v == w) continue;
+      tables.push_back({v, w});
+      neighbours[v].insert(w);
+      neighbours[w].insert(v);
+    }
+    auto const fill = [&](Index v) {
+      int missing = 0;
+      for (Index a : neighbours[v])
+        for (Index b : neighbours[v]) missing += a < b && !neighbours[a].contains(b);
+      return missing;
+    };
+    std::set<Index> left;
+    for (Index v = 0; v < count; ++v) left.insert(v);
+    for (Index v : elim::make_order(std::vector<Index>(count, 2), {tables.begin(), tables.end()}, {.seed = static_cast<std::uint64_t>(graph)}).variables) {
+      int least = fill(v);
+      for (Index w : left) least = std::min(least, fill(w));
+      CHECK(fill(v) == least);
+      left.erase(v);
+      for (Index a : neighbours[v]) {
+        neighbours[a].erase(v);
+        for (Index b : neighbours[v])
+          if (a != b) neighbours[a].insert(b);
+      }
+    }
+  }
+}
+
+TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon known") {
+  auto const clique = [](Index count) {
+    std::vector<std::vector<Index>> tables;
+    for (Index v = 0; v < count; ++v)
+      for (Index w = 0; w < v; ++w) tables.push_back({v, w});
+    return tables;
+  };
+  auto const excess = [](std::vector<std::vector<Index>> const& tables, Index count, bool is_given) {
+    std::vector<Index> const cardinality(static_cast<std::size_t>(count), 2);
+    std::vector<Index> order(cardinality.size());
+    std::iota(order.begin(), order.end(), 0);
+    try {
+      if (is_given) elim::measure_order(cardinality, {tables.begin(), tables.end()}, order, 1000);
+      else elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 3, .most_cells = 1000});
+    } catch (elim::TooWideError const& e) {
+      CHECK(e.most_cells == 1000);
+      return e.excess;
+    }
+    FAIL("nothing was thrown");
+    return elim::Excess();
+  };
+  // A small clique goes first, and is too large already; the larger one is what the width comes from.
+  auto two = clique(20);
+  for (Index v = 0; v < 12; ++v)
+    for (Index w = 0; w < v; ++w) two.push_back({20 + v, 20 + w});
+  for (bool is_given : {false, true}) {
+    auto const [width, variable, cells, is_whole] = excess(two, 32, is_given);
+    CHECK(width == 19);
+    CHECK(variable < 20);
+    CHECK(cells == std::pow(2.0, 19));
+    CHECK(is_whole);
+    CHECK(excess(clique(700), 700, is_given).width == 699);
+    CHECK_FALSE(excess(clique(700), 700, is_given).is_whole);  // to go on would take long
+  }
 }
 
 TEST_CASE("tables: Horn factors, wide ones as chains, and evidence") {

@@ -18,14 +18,27 @@
 namespace hornbill::cli {
 namespace {
 
-/// What is worth a try where tables are too large.
-std::string may_help(ExactArguments const& a) {
-  return fmt::format("{}--tries {}{}", a.order == "min_weight" ? "" : "--order min_weight ", std::max<std::int64_t>(200, std::int64_t{10} * a.options.tries), io::is_cost_network(a.file) ? "" : ", or evidence,");
-}
-
 constexpr std::array heuristics{std::pair{"min_fill", elim::Heuristic::min_fill}, std::pair{"min_degree", elim::Heuristic::min_degree}, std::pair{"min_width", elim::Heuristic::min_width},
                                 std::pair{"min_weight", elim::Heuristic::min_weight}, std::pair{"degree", elim::Heuristic::degree},
                                 std::pair{"depth_first", elim::Heuristic::depth_first}};
+
+std::string heuristic_names() {
+  std::vector<std::string> names;
+  for (auto const& [name, heuristic] : heuristics) names.emplace_back(name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What is worth a try where tables are too large: other orders only where they are not hopelessly so.
+/// \param excess  how many times as large as they may be
+std::string remedies(ExactArguments const& a, double excess) {
+  constexpr double most_that_orders_save = 1e6;
+  constexpr int many_tries = 200;
+  std::vector<std::string> may_help;
+  if (excess < most_that_orders_save && (a.order != "min_weight" || a.options.tries < many_tries)) may_help.push_back(fmt::format("--order min_weight --tries {}", std::max(many_tries, a.options.tries)));
+  if (!io::is_cost_network(a.file)) may_help.push_back("evidence");
+  auto const others = fmt::format("{}", fmt::join(may_help, " or "));
+  return others.empty() ? a.where_too_wide : fmt::format("{} may help{}{}", others, a.where_too_wide.empty() ? "" : "; ", a.where_too_wide);
+}
 
 void require_at_most(std::size_t usable, std::size_t needed, std::string const& who, std::string const& blame) {
   if (needed > usable)
@@ -33,10 +46,12 @@ void require_at_most(std::size_t usable, std::size_t needed, std::string const& 
 }
 
 [[noreturn]] void fail_too_wide(ExactArguments const& a, std::string const& order, elim::TooWideError const& e, std::vector<std::string> const& variable_names) {
-  auto const v = static_cast<std::size_t>(e.variable);
+  auto const& [width, variable, cells, is_whole] = e.excess;
+  auto const v = static_cast<std::size_t>(variable);
   auto const name = v < variable_names.size() && !variable_names[v].empty() ? variable_names[v] : fmt::format("variable {}", v);
-  throw CapacityError(fmt::format("{}: elimination is too wide: in {}, {} has {} neighbours when its turn comes, and the table over these {:.3g} cells; {:.10g} are possible. {} may help{}", a.file, order, name, e.width,
-                                  e.cells, e.most_cells, may_help(a), a.where_too_wide));
+  auto const why = fmt::format("{}: elimination is too wide: {} has a width of {}{}, and the table that {} makes {:.3g} cells; {:.10g} are possible", a.file, order, is_whole ? "" : "at least ", width, name, cells, e.most_cells);
+  auto const remedy = remedies(a, cells / e.most_cells);
+  throw CapacityError(remedy.empty() ? why : fmt::format("{}. {}", why, remedy));
 }
 
 }  // namespace
@@ -45,11 +60,11 @@ void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& 
   auto const tries_orders = [&a](std::string const&) { a.tries_orders = true; };
   command.add_option("FILE", a.file, files)->required();
   command.add_option("--evidence", a.evidence, "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), depth_first (whose tree has only edges of the graph), or a file that lists them")->capture_default_str();
+  command.add_option("--order", a.order, "Which variable is eliminated next: min_fill, min_degree, min_width, min_weight (the smallest table), degree (once, as GpuBE), depth_first (whose tree has only edges of the graph), or a file that lists all by number or name, separated by blanks or one a line, the first to go first (# begins a comment)")->capture_default_str();
   command.add_option("--tries", a.options.tries, "Orders to make, of which the one with the fewest cells is taken")->check(at_least(1))->each(tries_orders)->capture_default_str();
   command.add_option("--seed", a.options.seed, "Of what decides between equals in an order")->check(at_least(0))->each(tries_orders)->capture_default_str();
   command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
-  command.add_option("--memory-limit", a.memory_limit, "Bytes that may be used (default: all that is free)")->check(at_least(1));
+  add_bytes_option(command, "--memory-limit", a.memory_limit, "Bytes that may be used, e.g. 4G (default: all that is free)");
   command.add_option("-o,--output", a.output, output)->check(not_empty());
   command.add_flag("--json", a.json, "Print JSON");
 }
@@ -72,10 +87,10 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
       try {
         return elim::make_order(cardinality, scopes, options);
       } catch (elim::TooWideError const& e) {
-        fail_too_wide(a, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders that were tried", options.tries), e, variable_names);
+        fail_too_wide(a, options.tries == 1 ? "the order that was tried" : fmt::format("the mildest of {} orders", options.tries), e, variable_names);
       }
     }
-  if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a heuristic nor a file", a.order));
+  if (!std::filesystem::exists(a.order)) throw InputError(fmt::format("--order {} is neither a file nor a heuristic; there are {}", a.order, heuristic_names()));
   if (a.tries_orders) throw UsageError(fmt::format("--tries and --seed are for heuristics; {} is one order", a.order));
   auto variables = elim::read_order(a.order, variable_names, static_cast<Index>(cardinality.size()));
   try {
@@ -93,7 +108,8 @@ std::size_t usable_bytes(ExactArguments const& a) {
 }
 
 std::string blame(ExactArguments const& a, elim::Order const& order, std::string const& widest) {
-  return fmt::format("The width is {}, at {}, where {:.3g} cells are combined; {} may help{}", order.width, widest, order.largest_cells, may_help(a), a.where_too_wide);
+  auto const why = fmt::format("The width is {}, at {}, where {:.3g} cells are combined", order.width, widest, order.largest_cells), remedy = remedies(a, 1);
+  return remedy.empty() ? why : fmt::format("{}; {}", why, remedy);
 }
 
 void require_bytes(ExactArguments const& a, std::size_t needed, std::string const& task, std::string const& blame) {
@@ -126,16 +142,12 @@ std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::s
 }
 
 void add_slice_options(CLI::App& command, ExactArguments& a) {
-  command.add_option("--device-memory", a.device_memory, "Bytes of the device that may be used (default: nearly all that is free); tables that need more stay in the host's memory, and go through in slices")->check(at_least(1));
+  add_bytes_option(command, "--device-memory", a.device_memory, "Bytes of the device that may be used (default: nearly all that is free); tables that need more stay in the host's memory, and go through in slices");
 }
 
 std::string power_of_ten(double exponent) { return std::abs(exponent) < 1e-12 ? "1" : fmt::format("10^{:.12g}", exponent); }
 
 std::string slices_text(std::size_t slice_bytes, double slices) { return slice_bytes == 0 ? "" : fmt::format(", through {} in {:.0f} slices", human_bytes(static_cast<double>(slice_bytes)), slices); }
-
-ContradictionError impossible(std::string const& where, std::string const& what, bool is_observed) {
-  return ContradictionError(fmt::format("{}: {} is possible{}", where, what, is_observed ? " under this evidence" : ""));
-}
 
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes) {
   return {{"file", a.file}, {"backend", a.backend}, {"order", a.order}, {"width", order.width}, {"total_cells", order.total_cells}, {"largest_cells", order.largest_cells}, {"table_bytes", table_bytes}};

@@ -27,7 +27,7 @@ struct ExactArguments {
   bool tries_orders = false;      // --tries or --seed was given
   std::size_t memory_limit = 0;   // 0: what is free
   std::size_t device_memory = 0;  // likewise; where tables can go through in slices
-  std::string where_too_wide;     // what else there is: "; map --mini-buckets bounds the best"
+  std::string where_too_wide;     // what else there is: "--mini-buckets bounds the best"
   bool json = false;
 };
 
@@ -89,9 +89,6 @@ std::string power_of_ten(double exponent);
 /// ", through 2 GiB in 7 slices", or nothing where tables are on the device all at once.
 std::string slices_text(std::size_t slice_bytes, double slices);
 
-/// What is thrown where all that is asked about is impossible.   \param where  the file   \param what  that is not possible, e.g. "no assignment"   \param is_observed  whether evidence was given
-ContradictionError impossible(std::string const& where, std::string const& what, bool is_observed);
-
 /// "smoke = yes, lung = no": of some variables, or all where they are few.
 template <class Value>
 std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
@@ -101,6 +98,17 @@ std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Va
   for (Index v = 0; v < std::min(most, count); ++v) words.push_back(fmt::format("{} = {}", network.name_of(v), network.state_name(v, assignment[v])));
   if (count > most) words.push_back(fmt::format("and {} more{}", count - most, a.output.empty() ? " (-o FILE writes all)" : ""));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// An assignment, and the names in it, where there are some.
+template <class Value>
+nlohmann::json assignment_json(tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
+  nlohmann::json json{{"assignment", assignment}};
+  for (Index v = 0; v < static_cast<Index>(assignment.size()); ++v) {
+    if (!network.variable_names.empty()) json["names"].push_back(network.name_of(v));
+    if (!network.state_names.empty()) json["states"].push_back(network.state_name(v, assignment[v]));
+  }
+  return json;
 }
 
 /// What is known of any such run.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -23,10 +24,10 @@
 namespace hornbill::elim {
 namespace {
 
-/// What elimination in an order comes to that was given up: no table may have so many cells.
+/// Why an order was given up: its first table that is too large.
 struct TooLarge {
+  int which = -1;  // of the orders
   Index variable = -1;
-  int width = 0;
   double cells = 0;
 };
 
@@ -45,19 +46,20 @@ class Best {
   }
   void give_up(TooLarge const& too_large) {
     std::lock_guard const lock(mutex_);
-    auto const key = [](TooLarge const& t) { return std::tuple(t.cells, t.variable, t.width); };
-    if (mildest_.variable < 0 || key(too_large) < key(mildest_)) mildest_ = too_large;
+    auto const key = [](TooLarge const& t) { return std::tuple(t.cells, t.variable, t.which); };
+    if (mildest_.which < 0 || key(too_large) < key(mildest_)) mildest_ = too_large;
   }
   void fail(std::exception_ptr failure) {
     std::lock_guard const lock(mutex_);
     failure_ = std::move(failure);
   }
-  /// \throws TooWideError where all were given up; what one of them threw
-  Order take(double most_cells) {
+  /// The best; none where all were given up.   \throws what one of them threw
+  std::optional<Order> take() {
     if (failure_) std::rethrow_exception(failure_);
-    if (!order_) throw TooWideError(mildest_.variable, mildest_.width, mildest_.cells, most_cells);
-    return std::move(*order_);
+    return std::move(order_);
   }
+  /// Of orders that were given up that whose first table too large is the smallest.
+  int mildest() const { return mildest_.which; }
 
  private:
   std::mutex mutex_;
@@ -71,19 +73,27 @@ class Best {
 /// An order in the making: a variable after the other, and what each of them costs.
 class Attempt {
  public:
-  /// \param most_cells  of a table
-  Attempt(Best& best, int which, double most_cells) : best_(best), which_(which), most_cells_(most_cells) {}
+  virtual ~Attempt() = default;
+  /// \param graph  without the variables before   \return false where the order is given up
+  virtual bool append(PrimalGraph const& graph, Index v) = 0;
+  virtual void finish() = 0;
+};
 
-  /// \param graph  without the variables before   \return false where a table would be larger than it may be, or another order is better
-  bool append(PrimalGraph const& graph, Index v) {
-    auto const width = static_cast<int>(graph.neighbours(v).size());
+/// To be the best order.
+class Candidate : public Attempt {
+ public:
+  /// \param most_cells  of a table
+  Candidate(Best& best, int which, double most_cells) : best_(best), which_(which), most_cells_(most_cells) {}
+
+  /// Gives up where a table would be larger than it may be, or another order is better.
+  bool append(PrimalGraph const& graph, Index v) override {
     double const of_table = graph.table_cells(v), cells = graph.cells(v);
     if (of_table > most_cells_) {
-      best_.give_up({v, width, of_table});
+      best_.give_up({which_, v, of_table});
       return false;
     }
     order_.variables.push_back(v);
-    order_.width = std::max(order_.width, width);
+    order_.width = std::max(order_.width, static_cast<int>(graph.neighbours(v).size()));
     order_.total_cells += cells;
     if (cells > order_.largest_cells) {
       order_.largest_cells = cells;
@@ -91,7 +101,7 @@ class Attempt {
     }
     return order_.total_cells <= best_.least_cells();
   }
-  void finish() { best_.offer(which_, std::move(order_)); }
+  void finish() override { best_.offer(which_, std::move(order_)); }
 
  private:
   Best& best_;
@@ -100,8 +110,30 @@ class Attempt {
   Order order_;
 };
 
+/// To say how wide an order is that was given up.
+class Measurement : public Attempt {
+ public:
+  /// Gives up where it would take long.
+  bool append(PrimalGraph const& graph, Index v) override {
+    auto const width = static_cast<int>(graph.neighbours(v).size());
+    excess_.width = std::max(excess_.width, width);
+    if (double const cells = graph.table_cells(v); cells > excess_.cells) {
+      excess_.cells = cells;
+      excess_.variable = v;
+    }
+    return (work_ += std::pow(width, 3)) <= most_work;
+  }
+  void finish() override { excess_.is_whole = true; }
+  Excess const& excess() const { return excess_; }
+
+ private:
+  static constexpr double most_work = 1e8;  // each pair of neighbours may have as many in common: a second or so
+  Excess excess_{.is_whole = false};
+  double work_ = 0;
+};
+
 /// In an order that is known.
-void follow(Attempt attempt, PrimalGraph graph, std::vector<Index> const& variables) {
+void follow(Attempt& attempt, PrimalGraph graph, std::vector<Index> const& variables) {
   for (Index v : variables) {
     if (!attempt.append(graph, v)) return;
     graph.eliminate(v);
@@ -145,7 +177,7 @@ class Queue {
 };
 
 /// Greedily, always the variable of the least score in the graph that elimination makes.
-void go_greedily(Attempt attempt, PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
+void go_greedily(Attempt& attempt, PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
   Queue queue(graph, heuristic, seed);
   FillChanges changes(graph.num_variables());
   while (!queue.is_empty()) {
@@ -180,12 +212,12 @@ std::vector<Index> by_neighbours(PrimalGraph graph, Heuristic heuristic, std::ui
   return order;
 }
 
-void make(Attempt attempt, PrimalGraph const& graph, Heuristic heuristic, std::uint64_t seed) {
+void make(Attempt& attempt, PrimalGraph const& graph, Heuristic heuristic, std::uint64_t seed) {
   switch (heuristic) {
-    case Heuristic::depth_first: return follow(std::move(attempt), graph, depth_first_order(graph, graph.num_variables(), seed));
+    case Heuristic::depth_first: return follow(attempt, graph, depth_first_order(graph, graph.num_variables(), seed));
     case Heuristic::min_width:
-    case Heuristic::degree: return follow(std::move(attempt), graph, by_neighbours(graph, heuristic, seed));
-    default: return go_greedily(std::move(attempt), graph, heuristic, seed);
+    case Heuristic::degree: return follow(attempt, graph, by_neighbours(graph, heuristic, seed));
+    default: return go_greedily(attempt, graph, heuristic, seed);
   }
 }
 
@@ -203,9 +235,10 @@ void for_each_at_once(int count, Body const& body) {
 
 }  // namespace
 
-TooWideError::TooWideError(Index of_variable, int its_width, double its_cells, double possible)
-    : CapacityError(fmt::format("elimination is too wide: variable {} has {} neighbours when its turn comes, and the table over these {:.4g} cells; {:.10g} are possible", of_variable, its_width, its_cells, possible)),
-      variable(of_variable), width(its_width), cells(its_cells), most_cells(possible) {}
+TooWideError::TooWideError(Excess const& its_excess, double possible)
+    : CapacityError(fmt::format("elimination is too wide: the width is {}{}, and the table that variable {} makes has {:.3g} cells; {:.10g} are possible", its_excess.is_whole ? "" : "at least ", its_excess.width,
+                                its_excess.variable, its_excess.cells, possible)),
+      excess(its_excess), most_cells(possible) {}
 
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
@@ -216,12 +249,16 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   Best best;
   for_each_at_once(options.tries, [&](int i) {
     try {
-      make(Attempt(best, i, options.most_cells), graph, options.heuristic, seeds[i]);
+      Candidate candidate(best, i, options.most_cells);
+      make(candidate, graph, options.heuristic, seeds[i]);
     } catch (...) {  // must not leave a thread
       best.fail(std::current_exception());
     }
   });
-  return best.take(options.most_cells);
+  if (auto order = best.take()) return std::move(*order);
+  Measurement measurement;
+  make(measurement, graph, options.heuristic, seeds[best.mildest()]);
+  throw TooWideError(measurement.excess(), options.most_cells);
 }
 
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double most_cells) {
@@ -234,8 +271,13 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
   if (variables.size() != seen.size())
     throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
   Best best;
-  follow(Attempt(best, 0, most_cells), PrimalGraph(cardinality, scopes), variables);
-  return best.take(most_cells);
+  PrimalGraph const graph(cardinality, scopes);
+  Candidate candidate(best, 0, most_cells);
+  follow(candidate, graph, variables);
+  if (auto order = best.take()) return std::move(*order);
+  Measurement measurement;
+  follow(measurement, graph, variables);
+  throw TooWideError(measurement.excess(), most_cells);
 }
 
 }  // namespace hornbill::elim

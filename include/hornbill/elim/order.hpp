@@ -39,15 +39,21 @@ struct Order {
   Index widest = -1;              ///< the variable of that one; -1 where there are no variables
 };
 
-/// Each order that was tried makes a table of too many cells. Says of that with the fewest which variable's turn makes it.
+/// What makes elimination in an order too wide.
+struct Excess {
+  int width = 0;          ///< of the order
+  Index variable = -1;    ///< whose turn makes the largest table, over its neighbours then
+  double cells = 0;       ///< of that one
+  bool is_whole = true;   ///< otherwise the order was not made to its end, and these may be more
+};
+
+/// Each order that was tried makes a table of too many cells. Speaks of that which began with the mildest.
 class TooWideError : public CapacityError {
  public:
-  TooWideError(Index variable, int width, double cells, double most_cells);
+  TooWideError(Excess const& excess, double most_cells);
 
-  Index variable = -1;
-  int width = 0;          ///< its neighbours then
-  double cells = 0;       ///< of the table over these
-  double most_cells = 0;  ///< that are possible
+  Excess excess;
+  double most_cells = 0;  ///< of a table that are possible
 };
 
 /// Makes an order: of several tries, on all of the host's threads where Kokkos runs, the same on any number of them.
@@ -60,7 +66,8 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables,
                     double most_cells = std::numeric_limits<double>::infinity());
 
-/// Reads an order: variables by number or by name, blank-separated or one a line.   \throws InputError naming the line
+/// Reads an order, the first variable to be eliminated first: by number or by name, separated by blanks or one a line; `#` begins a comment.
+/// \throws InputError naming the line of what is no variable, or is there twice
 std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names, Index num_variables);
 
 }  // namespace hornbill::elim
