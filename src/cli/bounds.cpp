@@ -110,31 +110,17 @@ elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, el
   }
 }
 
-/// One elimination by mini-buckets, unless something speaks against it.   \return what: "memory", "time", or nothing
+/// The plan of one elimination.   \throws CapacityError
 template <class Problem>
-std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
-  using Semiring = typename Problem::Semiring;
-  auto const& network = problem.network;
-  elim::MiniBucketOptions const options{.most_variables = z, .match_moments = a.match_moments};
-  elim::HostPlan plan;
-  double work = 0;
-  auto begin = Clock::now();
-  try {
-    plan = plan_by_size(a, problem, options, b.order);
-    work = work_of(plan);
-    if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
-    begin = Clock::now();  // planning by content is most of the work
-    if (a.partition_by == "content" && !plan.is_exact) plan = plan_by_content(a, problem, options, b.order);
-  } catch (CapacityError const& e) {
-    if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
-    if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
-    return "memory";
-  }
-  auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<Semiring>(exec, network, plan); });
-  b.last_seconds = seconds_since(begin);
-  b.last_work = work;
-  b.seconds += b.last_seconds;
-  b.z = z;
+elim::HostPlan plan_of(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
+  auto plan = plan_by_size(a, problem, options, order);
+  return a.partition_by == "content" && !plan.is_exact ? plan_by_content(a, problem, options, order) : plan;
+}
+
+/// Runs a plan, and keeps what is better than before.
+template <class Problem>
+void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan const& plan, Bounds<Problem>& b) {
+  auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<typename Problem::Semiring>(exec, problem.network, plan); });
   b.is_exact = plan.is_exact;
   b.took_logarithms = b.took_logarithms || result.took_logarithms;
   if (auto const bound = problem.bound_of(result); Problem::is_better(b.bound, bound)) b.bound = bound;
@@ -147,13 +133,35 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
     b.bound = b.value;
     b.is_exact = true;
   }
-  return "";
+}
+
+/// Elimination by mini-buckets of z variables, as tables come and, where that is asked for, with moments matched, which is better for some models and
+/// worse for others; unless something speaks against it.   \return what: "memory", "time", or nothing
+template <class Problem>
+std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
+  try {
+    double const work = work_of(plan_by_size(a, problem, {.most_variables = z}, b.order));
+    if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
+    auto const begin = Clock::now();  // planning by content is most of the work
+    for (bool match : {false, true}) {
+      if (match && (!a.match_moments || b.is_exact)) break;
+      eliminate(a, problem, plan_of(a, problem, {.most_variables = z, .match_moments = match}, b.order), b);
+      b.z = z;
+    }
+    b.last_seconds = seconds_since(begin);
+    b.last_work = work;
+    b.seconds += b.last_seconds;
+    return "";
+  } catch (CapacityError const& e) {
+    if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
+    if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
+    return "memory";
+  }
 }
 
 /// With --bound-gap, z goes up until bounds are close enough, or nothing more can be done.
 template <class Problem>
 Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
-  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, false, backend::describe(a.backend), "", {}, 0, 0, 0, 0};
   auto const begin = Clock::now();
   b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
@@ -196,12 +204,13 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
 
 template <class T>
 int bound_costs(MapArguments const& a, tables::CostNetwork const& network, tables::TableNetwork<T> const& costs) {
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Costs<T> const problem{network, costs};
   auto const b = find_bounds(a, problem);
   if (!b.assignment.empty()) write_assignment(a, b.assignment);
   auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
   nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
-  if (!b.assignment.empty()) answer["assignment"] = b.assignment;
+  if (!b.assignment.empty()) answer.update(assignment_json(network, b.assignment));
   print(a, problem, b, b.assignment, answer);
   return b.bound >= network.upper_bound ? contradiction : is_short(b) ? not_converged : success;
 }
@@ -217,15 +226,17 @@ int bound_cost(MapArguments const& a) {
 
 int bound_probability(MapArguments const& a) {
   auto const observed = read_tables(a);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Probabilities const problem{observed.network};
   auto const b = find_bounds(a, problem);
-  if (problem.is_impossible(b.bound)) throw impossible(a.file, "no assignment", !a.evidence.empty());
+  if (problem.is_impossible(b.bound)) fail_impossible(a, observed, "no assignment", {{"log10_upper_bound", nullptr}});
   nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
   std::vector<Index> assignment;
   if (!b.assignment.empty()) {
     assignment = complete(observed, b.assignment);
     write_assignment(a, assignment);
-    answer.update({{"log10_value", b.value}, {"assignment", assignment}});
+    answer["log10_value"] = b.value;
+    answer.update(assignment_json(observed.network, assignment));
   }
   print(a, problem, b, assignment, answer);
   return is_short(b) ? not_converged : success;

@@ -100,7 +100,10 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
   if (a.json) {
     auto answer = work_json(a, run, is_exact, num_ranks);
     answer.update({{"bound", number(bound_text)}, {network.is_maximised ? "maximum" : "minimum", is_exact && is_possible ? number(found_text) : nlohmann::json()}});
-    if (is_possible) answer.update({{"found", number(found_text)}, {"assignment", run.result.assignment}});
+    if (is_possible) {
+      answer["found"] = number(found_text);
+      answer.update(assignment_json(network, run.result.assignment));
+    }
     fmt::print("{}\n", answer.dump());
   } else {
     if (is_impossible) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
@@ -129,16 +132,17 @@ int dpop(MapArguments const& a) {
 void add_dpop(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("dpop", "Least costs as agents find them, one a variable, by messages along a pseudo-tree (DPOP, ADPOP)");
   auto const a = std::make_shared<MapArguments>();
-  a->where_too_wide = "; --mini-buckets bounds the best";
+  a->where_too_wide = "--mini-buckets bounds the best";
   a->order = "depth_first";
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn", "Write the assignment, as the UAI competitions do (MPE)");
+  command->get_option("--output")->check(text_file());
   command->remove_option(command->get_option("--evidence"));
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "ADPOP: an agent's tables go into parts of so many variables; bounds the best, and finds an assignment")->check(at_least(1));
   command->add_flag("--match-moments", a->match_moments, "Shift costs between an agent's parts: often tighter bounds, not always")->needs(z);
   command->footer("Exit code 4: no assignment was found.\n\nAgents are divided among the processes that mpirun starts; without it all are in one.\n\nExamples:\n  hornbill dpop problem.wcsp\n  mpirun -n 4 hornbill dpop problem.wcsp --mini-buckets 6 --json");
   command->callback([a, &exit_code] {
     settle(*a);
-    if (a->mini_buckets) a->where_too_wide = "; smaller --mini-buckets need less";
+    if (a->mini_buckets) a->where_too_wide = "smaller --mini-buckets need less";
     if (!io::is_cost_network(a->file)) throw UsageError("dpop takes costs (.wcsp, .cfn); of probabilities, map finds the best assignment");
     exit_code = dpop(*a);
   });

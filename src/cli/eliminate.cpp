@@ -11,6 +11,7 @@
 #include <hornbill/io/cost_network_file.hpp>
 
 #include "commands.hpp"
+#include "conflict.hpp"
 #include "map.hpp"
 #include "solver.hpp"
 #include "support.hpp"
@@ -98,7 +99,8 @@ int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::
     return contradiction;
   }
   auto const objective = network.objective(least);
-  nlohmann::json answer{{word, number(objective)}, {"assignment", solved.result.assignment}};
+  auto answer = assignment_json(network, solved.result.assignment);
+  answer[word] = number(objective);
   auto text = fmt::format("{}: {} {}", a.file, word, objective);
   if (a.count) {
     double const count = run<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network), solved.prepared, solved.seconds).value.count;
@@ -123,18 +125,21 @@ int maximise_probability(ExactArguments const& a) {
   auto const observed = read_tables(a);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::MaxProduct<double>>(a, observed.network);
-  if (solved.result.value == 0) throw impossible(a.file, "no assignment", !a.evidence.empty());
+  if (solved.result.value == 0) fail_impossible(a, observed, "no assignment", {{"log10_value", nullptr}});
   auto const assignment = complete(observed, solved.result.assignment);
   double const log10_value = elim::log10_of(solved.result);
   write_assignment(a, assignment);
-  print(a, solved, {{"log10_value", log10_value}, {"assignment", assignment}}, fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value), describe_assignment(a, observed.network, assignment)));
+  auto answer = assignment_json(observed.network, assignment);
+  answer["log10_value"] = log10_value;
+  print(a, solved, std::move(answer), fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value), describe_assignment(a, observed.network, assignment)));
   return success;
 }
 
 int partition(ExactArguments const& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  auto const solved = solve<tables::SumProduct<double>>(a, read_tables(a).network);
-  if (solved.result.value == 0) throw impossible(a.file, "nothing", !a.evidence.empty());
+  auto const observed = read_tables(a);
+  auto const solved = solve<tables::SumProduct<double>>(a, observed.network);
+  if (solved.result.value == 0) fail_impossible(a, observed, "nothing", {{"log10_z", nullptr}});
   double const log10_z = elim::log10_of(solved.result);
   if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("PR\n{:.15g}\n", log10_z));
   print(a, solved, {{"log10_z", log10_z}}, fmt::format("{}: partition function {}", a.file, power_of_ten(log10_z)));
@@ -142,6 +147,25 @@ int partition(ExactArguments const& a) {
 }
 
 }  // namespace
+
+bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& network) {
+  constexpr double most_cells = 1e8;  // a second or so on a CPU
+  auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names, most_cells);
+  if (order.total_cells > most_cells) throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
+  double seconds = 0;
+  return run<tables::SumProduct<double>>(a, network, prepare(a, network, std::move(order)), seconds).value != 0;
+}
+
+void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer) {
+  auto const graph = io::read_model(a.file).graph;
+  auto const conflict = find_conflict(a, graph, observed.evidence, a.file, a.evidence);
+  if (a.json) {
+    answer["file"] = a.file;
+    answer.update(to_json(conflict, graph));
+    fmt::print("{}\n", answer.dump());
+  }
+  throw ContradictionError(to_text(conflict, graph, what));
+}
 
 nlohmann::json number(std::string const& decimal) { return nlohmann::json::parse(decimal); }
 
@@ -167,14 +191,15 @@ std::string none_found(ExactArguments const& a) { return a.output.empty() ? "no 
 void add_map(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
   auto const a = std::make_shared<MapArguments>();
-  a->where_too_wide = "; --mini-buckets bounds the best";
+  a->where_too_wide = "--mini-buckets bounds the best";
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
+  command->get_option("--output")->check(text_file());
   add_slice_options(*command, *a);
   auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment; larger parts mostly do better, not always")->check(at_least(1));
   auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
   command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger (0: none)")->check(at_least(0))->needs(gap);
-  auto* match = command->add_flag("--match-moments", a->match_moments, "Shift costs between the parts of a bucket: often tighter bounds, not always, for about twice the work");
-  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: often tighter bounds without --match-moments; takes much longer)")
+  auto* match = command->add_flag("--match-moments", a->match_moments, "Also with costs shifted between the parts of a bucket, which bounds some models far tighter and others less tightly: the better of both is kept, for about three times the work");
+  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: often tighter bounds; takes much longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
   auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in two to four times the memory");
@@ -194,6 +219,7 @@ void add_partition(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("partition", "The partition function, exactly; of a Bayesian network the probability of the evidence");
   auto const a = std::make_shared<ExactArguments>();
   add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write its decimal logarithm, as the UAI competitions do (PR)");
+  command->get_option("--output")->check(text_file());
   add_slice_options(*command, *a);
   command->footer("Example:\n  hornbill partition alarm.bif --evidence observed.txt");
   command->callback([a, &exit_code] {

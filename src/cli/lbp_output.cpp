@@ -48,11 +48,20 @@ void print_set(LbpArguments const& a, SetResult const& set) {
     fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report.stop));
 }
 
+/// Whose probability is told; null where there is but one.
+nlohmann::json second_state(HostFactorGraph const& graph, Index v) { return graph.states(v) > 1 ? nlohmann::json(graph.state_name(v, 1)) : nlohmann::json(); }
+
+/// " = yes", where it is not simply whether the variable is true.
+std::string state_text(HostFactorGraph const& graph, Index v) {
+  bool const is_plain = graph.states(v) == 2 && graph.state_name(v, 1) == "1";
+  return is_plain || graph.states(v) < 2 ? "" : fmt::format(" = {}", graph.state_name(v, 1));
+}
+
 nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vector<Index> const& best) {
   if (set.report.stop == bp::Stop::contradiction)
     return {{"stop", "contradiction"}, {"variable", set.report.contradiction}, {"name", model.graph.name_of(set.report.contradiction)}, {"iterations", set.report.iterations}};
   auto json = to_json(set.report);
-  for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"p_true", set.p_true[v]}});
+  for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"state", second_state(model.graph, v)}, {"p_true", set.p_true[v]}});
   return json;
 }
 
@@ -77,7 +86,7 @@ void print_result(LbpArguments const& a, io::Model const& model, Result const& r
     if (set.report.stop == bp::Stop::contradiction) continue;
     print_set(a, set);
     if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
-    for (Index v : best(set)) fmt::print("    {:.6f}  {}\n", set.p_true[v], model.graph.name_of(v));
+    for (Index v : best(set)) fmt::print("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }
 

@@ -1,5 +1,8 @@
 // hornbill: the command-line program.
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -29,6 +32,12 @@ int fail(int code, char const* message) {
 
 namespace cli = hornbill::cli;
 
+std::vector<std::string> names_of_commands(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (auto const* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Probabilistic inference over the graphs that program analyses produce"};
   app.set_version_flag("--version", HORNBILL_VERSION);
@@ -49,6 +58,8 @@ int run(int argc, char** argv) {
   cli::add_partition(app, exit_code);
   cli::add_marginals(app, exit_code);
   cli::add_dpop(app, exit_code);
+  if (auto const commands = names_of_commands(app); argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
+    return fail(cli::usage_error, fmt::format("there is no command '{}'; there are {}", argv[1], fmt::join(commands, ", ")).c_str());
   try {
     app.parse(argc, argv);
     return exit_code;

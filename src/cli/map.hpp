@@ -28,6 +28,10 @@ struct ObservedTables {
 };
 ObservedTables read_tables(ExactArguments const& a);
 
+/// Says that nothing is possible, and which observations are to blame. Needs Kokkos.
+/// \param what  is not possible, e.g. "no assignment"   \param answer  of --json, what is null in it   \throws ContradictionError
+[[noreturn]] void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer);
+
 /// The assignment of the model's own variables, with what was observed.
 std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment);
 

@@ -71,8 +71,10 @@ int run_marginals(MarginalsArguments& a) {
   if (a.json) print_json(a, model, problem, result);
   else if (is_some_possible) print_text(a, model, problem, result);
   if (is_some_possible && !a.output.empty()) write_marginals(a, model, result);
+  std::vector<std::string> failures;
   for (auto const& set : result.sets)
-    if (!set.is_possible()) throw impossible(label_of(a, set), "nothing", !a.evidence.empty() || !a.each.empty());
+    if (set.conflict) failures.push_back(to_text(*set.conflict, model.graph, "nothing"));
+  if (!failures.empty()) throw ContradictionError(fmt::format("{}", fmt::join(failures, "\nhornbill: ")));
   return success;
 }
 
@@ -81,7 +83,7 @@ int run_marginals(MarginalsArguments& a) {
 void add_marginals(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("marginals", "Marginals, exactly, by a junction tree");
   auto const a = std::make_shared<MarginalsArguments>();
-  a->where_too_wide = "; lbp approximates marginals";
+  a->where_too_wide = "lbp approximates marginals";
   add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
   add_slice_options(*command, *a);
   command->add_flag("--exact", a->exact, "No approximation; there is none here, so this says what is so (lbp approximates)");

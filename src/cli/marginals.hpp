@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hornbill/io/model.hpp>
 #include <hornbill/tables/table_network.hpp>
 
+#include "conflict.hpp"
 #include "exact.hpp"
 
 namespace hornbill::cli {
@@ -36,6 +38,7 @@ struct MarginalsOfSet {
   std::vector<std::vector<double>> p;      ///< by variable and state
   std::vector<std::vector<double>> joint;  ///< as MarginalsProblem::joint, the last variable fastest
   double log_z = 0;
+  std::optional<Conflict> conflict;        ///< where nothing is possible
   std::string arithmetic;                  ///< that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the range of numbers
 
   bool is_possible() const { return std::isfinite(log_z); }

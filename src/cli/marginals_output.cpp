@@ -104,9 +104,20 @@ nlohmann::json joint_json(HostFactorGraph const& graph, std::vector<Index> const
   return {{"variables", names}, {"states", states}, {"p", p}};
 }
 
+/// The names in a model, where it has some: by variable, as marginals are.
+nlohmann::json names_json(HostFactorGraph const& graph) {
+  auto json = nlohmann::json::object();
+  for (Index v = 0; v < graph.num_variables; ++v) {
+    if (!graph.variable_names.empty()) json["names"].push_back(graph.name_of(v));
+    if (!graph.state_names.empty()) json["states"].push_back(state_names(graph, v));
+  }
+  return json;
+}
+
 nlohmann::json to_json(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem, MarginalsOfSet const& set) {
   nlohmann::json json{{"arithmetic", set.arithmetic}, {"log10_z", nullptr}};
   if (!set.name.empty()) json["evidence"] = set.name;
+  if (set.conflict) json.update(to_json(*set.conflict, graph));
   if (!set.is_possible()) return json;
   json["log10_z"] = set.log_z / std::numbers::ln10;
   if (prints_marginals(a)) json["marginals"] = set.p;
@@ -159,6 +170,7 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
 void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
+  if (prints_marginals(a)) json.update(names_json(model.graph));
   for (auto const& set : r.sets) {
     auto const of_set = to_json(a, model.graph, problem, set);
     if (a.each.empty()) json.update(of_set);

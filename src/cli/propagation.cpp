@@ -140,6 +140,14 @@ void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsPro
   }
 }
 
+Conflict conflict_of(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, std::size_t s, MarginalsOfSet const& set) {
+  auto evidence = problem.cut;
+  evidence.insert(evidence.end(), problem.sets[s].begin(), problem.sets[s].end());
+  auto sources = a.evidence;
+  if (!set.name.empty()) sources.push_back(set.name);
+  return find_conflict(a, model.graph, evidence, label_of(a, set), std::move(sources));
+}
+
 }  // namespace
 
 MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem) {
@@ -155,7 +163,7 @@ MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& mod
   result.order_seconds = seconds_since(begin);
   std::vector<std::size_t> which(problem.sets.size());
   std::iota(which.begin(), which.end(), 0);
-  for (std::size_t s : which) result.sets.push_back({a.each.empty() ? "" : a.each[s], {}, {}, 0, ""});
+  for (std::size_t s : which) result.sets.emplace_back().name = a.each.empty() ? "" : a.each[s];
   if (a.precision == "float" && fits_single_precision(problem.network)) {
     auto const last = std::stable_partition(which.begin(), which.end(), [&](std::size_t s) { return fits_single_precision(problem.sets[s]); });
     std::vector<std::size_t> in_single(which.begin(), last);
@@ -165,6 +173,8 @@ MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& mod
   }
   propagate<tables::SumProduct<double>>(a, model, problem, tree, "double", which, result);
   propagate<tables::LogSumExp<double>>(a, model, problem, tree, "logarithms", which, result);
+  for (std::size_t s = 0; s < result.sets.size(); ++s)
+    if (!result.sets[s].is_possible()) result.sets[s].conflict = conflict_of(a, model, problem, s, result.sets[s]);
   return result;
 }
 

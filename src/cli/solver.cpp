@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +35,7 @@ void add_solver_options(CLI::App& command, SolverArguments& a) {
   command.add_option("--damping", a.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with lbp --start-from from the first")->check(damping())->capture_default_str();
   command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
   command.add_option("--precision", a.precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
-  command.add_option("--memory-limit", a.memory_limit, "Bytes of device memory that may be used (default: all that is free)")->check(at_least(1));
+  add_bytes_option(command, "--memory-limit", a.memory_limit, "Bytes of device memory that may be used, e.g. 4G (default: all that is free)");
 }
 
 void settle(SolverArguments& a) {
@@ -108,10 +110,15 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
 
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
   HostEvidence all;
-  for (auto const& source : sources) {
-    auto const set = read_evidence(file, model, source);
-    all.insert(all.end(), set.begin(), set.end());
-  }
+  std::unordered_map<Index, std::pair<Observation, std::string>> seen;  // and where
+  for (auto const& source : sources)
+    for (auto const& o : read_evidence(file, model, source)) {
+      all.push_back(o);
+      auto const [before, is_new] = seen.try_emplace(o.variable, o, source);
+      if (is_new) continue;
+      if (before->second.second != source && !(before->second.first == o)) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
+      before->second = {o, source};
+    }
   return all;
 }
 

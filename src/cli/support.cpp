@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/backend/registry.hpp>
+#include <hornbill/io/cost_network_file.hpp>
 
 namespace hornbill::cli {
 
@@ -72,6 +73,20 @@ CLI::Validator at_least(double least) {
 
 CLI::Validator not_empty() {
   return CLI::Validator([](std::string& text) { return text.empty() ? std::string("is empty") : std::string(); }, "");
+}
+
+CLI::Validator text_file() {
+  return CLI::Validator(
+      [](std::string& file) {
+        if (file.empty()) return std::string("is empty");
+        if (file == "-") return std::string("'-' would be a file of that name; --json prints everything");
+        return io::is_model(file) || io::is_cost_network(file) ? fmt::format("{} has the ending of a model, and a text that is none would be written", file) : "";
+      },
+      "");
+}
+
+CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes, std::string const& description) {
+  return command.add_option(name, bytes, description)->transform(CLI::AsSizeValue(false))->check(at_least(1))->option_text("BYTES");
 }
 
 CLI::Validator known_backend() {

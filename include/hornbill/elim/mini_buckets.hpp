@@ -11,7 +11,7 @@ namespace hornbill::elim {
 
 struct MiniBucketOptions {
   int most_variables = 10;     ///< z: of the tables of one part together, the variable that is eliminated included
-  bool match_moments = false;  ///< parts of a bucket agree on what each state of its variable costs before they go apart, which mostly tightens bounds
+  bool match_moments = false;  ///< parts of a bucket agree on what each state of its variable costs before they go apart, which tightens the bounds of some models and loosens those of others
 };
 
 /// How the tables of a bucket that is too wide go into parts.
