@@ -515,7 +515,7 @@ R1: NOT path(b), path(nowhere)
         # A refusal says how wide the whole order is, and what may help: other orders hardly do where tables are far too large.
         pairs = [(v, w) for v in range(40) for w in range(v)]
         self.write("huge.wcsp", f"huge 40 2 {len(pairs)} 9\n" + "2 " * 40 + "\n" + "".join(f"2 {v} {w} 0 0\n" for v, w in pairs))
-        self.assertRegex(run("map", "huge.wcsp", code=6)[1], r"the mildest of 10 orders has a width of 39, and the table that variable \d+ makes 5\.5e\+11 cells; 2147479552 are possible\. --order min_weight --tries 200 may help; --mini-buckets bounds the best\n")
+        self.assertRegex(run("map", "huge.wcsp", code=6)[1], r"the mildest of 10 orders has a width of 39, and the table that variable \d+ makes 5\.5e\+11 cells; 2147479552 are possible\. --order min_weight --tries 200 or evidence may help; --mini-buckets bounds the best\n")
         self.assertNotIn("--tries", run("map", "huge.wcsp", "--order", "min_weight", "--tries", 200, code=6)[1])
         # What is written is no model, so that none is overwritten by mistake.
         for name in ("small.h5", "other.wcsp", "other.cfn", "other.uai", "other.bif", "other.fg", "other.causal_fg", "-"):
@@ -531,7 +531,13 @@ R1: NOT path(b), path(nowhere)
         run("map", "small.wcsp", "-o", "pipe")
         self.assertEqual(reader.communicate(timeout=60)[0], "MPE\n3 1 0 1\n")
         self.assertTrue(os.path.islink("link.MPE") and os.path.isfile("linked.MPE") and stat.S_ISFIFO(os.stat("pipe").st_mode))
-        run("map", "small.wcsp", "--evidence", "small.MPE", code=2)
+        # Evidence of costs: values by number, or by name where there are some, also with bounds.
+        for bounds in ((), ("--mini-buckets", 3)):
+            out = json.loads(run("map", "small.wcsp", "--evidence", self.write("observed.txt", "0 0\n"), "--json", *bounds)[0])
+            self.assertEqual((out["assignment"], out["lower_bound" if bounds else "minimum"]), ([0, 0, 1], 6))
+        self.assertIn("every assignment under this evidence comes to the bound", run("map", "small.wcsp", "--evidence", self.write("observed.evid", "1\n2 2\n"), code=5)[0])
+        self.assertIn("variable 0 is observed by likelihoods", run("map", "small.wcsp", "--evidence", self.write("likely.txt", "0 0.5 0.5\n"), code=3)[1])
+        self.assertIn("small.MPE:line 1: `variable value`", run("map", "small.wcsp", "--evidence", "small.MPE", code=3)[1])
         self.assertIn("every assignment comes to the bound, 1, or worse", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
         everything = "never 1 2 1 9223372036854775807\n2\n1 0 9223372036854775807 0\n"
         self.assertIn("every assignment comes to the bound", run("map", self.write("never.wcsp", everything), code=5)[0])
@@ -545,6 +551,8 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("names.cfn: maximum 1.50\n", run("map", "names.cfn")[0])
         out = json.loads(run("map", "names.cfn", "--json")[0])
         self.assertEqual((out["maximum"], out["assignment"]), (1.5, [0, 0]))
+        out = json.loads(run("map", "names.cfn", "--evidence", self.write("observed.txt", "x b\n"), "--json")[0])
+        self.assertEqual((out["assignment"][0], out["names"], out["states"][0]), (1, ["x", "y"], "b"))
         self.write("bare.cfn", "# a comment\n{{n <20.0} [[a b] 3] [{[0 1] [-1.5 2 0 -0.25 -3 30]} {[1] defaultcost 0 [1 1.75]} {[1] [0 0 -.5]} {[1] [0 0 -0.5]}]}")
         self.assertIn("bare.cfn: minimum -1.50\n", run("map", "bare.cfn")[0])
         self.assertIn("every assignment comes to the bound, 20.00, or worse", run("map", self.write("high.cfn", "{{n >20.00} [2] [{[0] [1 2]}]}"), code=5)[0])

@@ -193,7 +193,7 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
     fmt::print("{}\n", answer.dump());
     return;
   }
-  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, problem.text(b.bound));
+  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment{} comes to the bound, {}, or worse\n", a.file, a.evidence.empty() ? "" : " under this evidence", problem.text(b.bound));
   else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
   else if (b.assignment.empty()) fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
@@ -203,25 +203,26 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
 }
 
 template <class T>
-int bound_costs(MapArguments const& a, tables::CostNetwork const& network, tables::TableNetwork<T> const& costs) {
+int bound_costs(MapArguments const& a, ObservedCosts const& observed, tables::TableNetwork<T> const& costs) {
+  auto const& network = observed.network;
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Costs<T> const problem{network, costs};
   auto const b = find_bounds(a, problem);
-  if (!b.assignment.empty()) write_assignment(a, b.assignment);
+  auto const assignment = b.assignment.empty() ? b.assignment : complete(observed.evidence, network.num_variables(), b.assignment);
+  if (!assignment.empty()) write_assignment(a, assignment);
   auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
   nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
-  if (!b.assignment.empty()) answer.update(assignment_json(network, b.assignment));
-  print(a, problem, b, b.assignment, answer);
+  if (!assignment.empty()) answer.update(assignment_json(network, assignment));
+  print(a, problem, b, assignment, answer);
   return b.bound >= network.upper_bound ? contradiction : is_short(b) ? not_converged : success;
 }
 
 }  // namespace
 
 int bound_cost(MapArguments const& a) {
-  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_cost_network(a.file);
-  auto const narrow = a.match_moments ? std::nullopt : tables::narrowed(network);  // shifts may add up
-  return narrow ? bound_costs(a, network, *narrow) : bound_costs<tables::Cost>(a, network, network);
+  auto const observed = read_costs(a);
+  auto const narrow = a.match_moments ? std::nullopt : tables::narrowed(observed.network);  // shifts may add up
+  return narrow ? bound_costs(a, observed, *narrow) : bound_costs<tables::Cost>(a, observed, observed.network);
 }
 
 int bound_probability(MapArguments const& a) {
@@ -233,7 +234,7 @@ int bound_probability(MapArguments const& a) {
   nlohmann::json answer{{"log10_upper_bound", b.bound}, {"exact", b.is_exact}};
   std::vector<Index> assignment;
   if (!b.assignment.empty()) {
-    assignment = complete(observed, b.assignment);
+    assignment = complete(observed.evidence, observed.num_variables, b.assignment);
     write_assignment(a, assignment);
     answer["log10_value"] = b.value;
     answer.update(assignment_json(observed.network, assignment));

@@ -133,6 +133,7 @@ void add_dpop(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("dpop", "Least costs as agents find them, one a variable, by messages along a pseudo-tree (DPOP, ADPOP)");
   auto const a = std::make_shared<MapArguments>();
   a->where_too_wide = "--mini-buckets bounds the best";
+  a->takes_evidence = false;
   a->order = "depth_first";
   add_exact_options(*command, *a, "Costs: .wcsp, .cfn", "Write the assignment, as the UAI competitions do (MPE)");
   command->get_option("--output")->check(text_file());

@@ -87,19 +87,21 @@ std::string count_text(double count) {
   return std::isinf(count) ? "more than 10^308 assignments have it" : fmt::format("{:.16g} assignments have it", count);
 }
 
-/// \param costs  the network's, of one type or the other
+/// \param costs  those observed, of one type or the other
 template <class T>
-int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::TableNetwork<T> const& costs) {
+int minimise(MapArguments const& a, ObservedCosts const& observed, tables::TableNetwork<T> const& costs) {
+  auto const& network = observed.network;
   auto solved = solve<tables::MinSum<T>>(a, costs, a.count);
   auto const word = network.is_maximised ? "maximum" : "minimum";
   auto const least = tables::widened(solved.result.value);
   if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
-    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment comes to the bound, {}, or worse", a.file, bound));
+    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment{} comes to the bound, {}, or worse", a.file, a.evidence.empty() ? "" : " under this evidence", bound));
     return contradiction;
   }
   auto const objective = network.objective(least);
-  auto answer = assignment_json(network, solved.result.assignment);
+  auto const assignment = complete(observed.evidence, network.num_variables(), solved.result.assignment);
+  auto answer = assignment_json(network, assignment);
   answer[word] = number(objective);
   auto text = fmt::format("{}: {} {}", a.file, word, objective);
   if (a.count) {
@@ -108,17 +110,16 @@ int minimise(MapArguments const& a, tables::CostNetwork const& network, tables::
     else answer["count"] = count;
     text += fmt::format("; {}", count_text(count));
   }
-  write_assignment(a, solved.result.assignment);
-  print(a, solved, std::move(answer), fmt::format("{}\n  {}", text, describe_assignment(a, network, solved.result.assignment)));
+  write_assignment(a, assignment);
+  print(a, solved, std::move(answer), fmt::format("{}\n  {}", text, describe_assignment(a, network, assignment)));
   return success;
 }
 
 int minimise_cost(MapArguments const& a) {
-  if (!a.evidence.empty()) throw UsageError("--evidence is for models of probabilities; a cost of the upper bound rules a value out");
-  auto const network = io::read_cost_network(a.file);
+  auto const observed = read_costs(a);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  auto const narrow = tables::narrowed(network);
-  return narrow ? minimise(a, network, *narrow) : minimise<tables::Cost>(a, network, network);
+  auto const narrow = tables::narrowed(observed.network);
+  return narrow ? minimise(a, observed, *narrow) : minimise<tables::Cost>(a, observed, observed.network);
 }
 
 int maximise_probability(ExactArguments const& a) {
@@ -126,7 +127,7 @@ int maximise_probability(ExactArguments const& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const solved = solve<tables::MaxProduct<double>>(a, observed.network);
   if (solved.result.value == 0) fail_impossible(a, observed, "no assignment", {{"log10_value", nullptr}});
-  auto const assignment = complete(observed, solved.result.assignment);
+  auto const assignment = complete(observed.evidence, observed.num_variables, solved.result.assignment);
   double const log10_value = elim::log10_of(solved.result);
   write_assignment(a, assignment);
   auto answer = assignment_json(observed.network, assignment);
@@ -175,9 +176,21 @@ ObservedTables read_tables(ExactArguments const& a) {
   return {tables::condition(tables::to_tables(model.graph), evidence), evidence, model.graph.num_variables};
 }
 
-std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment) {
-  assignment.resize(static_cast<std::size_t>(observed.num_variables));
-  for (auto const& o : observed.evidence)
+ObservedCosts read_costs(ExactArguments const& a) {
+  auto network = io::read_cost_network(a.file);
+  if (a.evidence.empty()) return {std::move(network), {}};
+  io::Model variables;  // evidence is of these, whatever ties them together
+  variables.graph.num_variables = network.num_variables();
+  variables.graph.cardinality = network.cardinality;
+  variables.graph.variable_names = network.variable_names;
+  variables.graph.state_names = network.state_names;
+  auto evidence = last_of_each_variable(read_evidence(a.file, variables, a.evidence));
+  return {tables::condition(network, evidence), std::move(evidence)};
+}
+
+std::vector<Index> complete(HostEvidence const& evidence, Index num_variables, std::vector<Index> assignment) {
+  assignment.resize(static_cast<std::size_t>(num_variables));
+  for (auto const& o : evidence)
     if (o.is_hard()) assignment[o.variable] = o.value;
   return assignment;
 }

@@ -35,7 +35,7 @@ std::string remedies(ExactArguments const& a, double excess) {
   constexpr int many_tries = 200;
   std::vector<std::string> may_help;
   if (excess < most_that_orders_save && (a.order != "min_weight" || a.options.tries < many_tries)) may_help.push_back(fmt::format("--order min_weight --tries {}", std::max(many_tries, a.options.tries)));
-  if (!io::is_cost_network(a.file)) may_help.push_back("evidence");
+  if (a.takes_evidence) may_help.push_back("evidence");
   auto const others = fmt::format("{}", fmt::join(may_help, " or "));
   return others.empty() ? a.where_too_wide : fmt::format("{} may help{}{}", others, a.where_too_wide.empty() ? "" : "; ", a.where_too_wide);
 }

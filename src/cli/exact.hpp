@@ -24,6 +24,7 @@ struct ExactArguments {
   std::string file, order = "min_fill", backend, output;
   std::vector<std::string> evidence;
   elim::OrderOptions options{.tries = 10};
+  bool takes_evidence = true;     // else dpop, whose agents know none
   bool tries_orders = false;      // --tries or --seed was given
   std::size_t memory_limit = 0;   // 0: what is free
   std::size_t device_memory = 0;  // likewise; where tables can go through in slices

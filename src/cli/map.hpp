@@ -32,8 +32,15 @@ ObservedTables read_tables(ExactArguments const& a);
 /// \param what  is not possible, e.g. "no assignment"   \param answer  of --json, what is null in it   \throws ContradictionError
 [[noreturn]] void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer);
 
+/// Costs under evidence; an assignment of theirs has what was observed once it is complete().
+struct ObservedCosts {
+  tables::CostNetwork network;
+  HostEvidence evidence;
+};
+ObservedCosts read_costs(ExactArguments const& a);
+
 /// The assignment of the model's own variables, with what was observed.
-std::vector<Index> complete(ObservedTables const& observed, std::vector<Index> assignment);
+std::vector<Index> complete(HostEvidence const& evidence, Index num_variables, std::vector<Index> assignment);
 
 /// A number of JSON that is written as it stands.
 nlohmann::json number(std::string const& decimal);

@@ -33,8 +33,9 @@ void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Inde
 }
 
 /// The table with one variable in one state alone, so that the variable is no longer in it.
-HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& cardinality, std::size_t position, Index state) {
-  HostTable<double> result;
+template <class Value>
+HostTable<Value> cut(HostTable<Value> const& table, std::vector<Index> const& cardinality, std::size_t position, Index state) {
+  HostTable<Value> result;
   std::size_t inner = 1;  // states of the variables behind
   for (std::size_t i = 0; i < table.scope.size(); ++i) {
     if (i != position) result.scope.push_back(table.scope[i]);
@@ -44,6 +45,20 @@ HostTable<double> cut(HostTable<double> const& table, std::vector<Index> const& 
   for (std::size_t begin = static_cast<std::size_t>(state) * inner; begin < table.values.size(); begin += block)
     result.values.insert(result.values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(begin), table.values.begin() + static_cast<std::ptrdiff_t>(begin + inner));
   return result;
+}
+
+/// Leaves out the variables that are observed for certain.   \param cardinality  as it was
+template <class Value>
+void cut_observed(TableNetwork<Value>& network, std::vector<Index> const& cardinality, HostEvidence const& evidence) {
+  std::vector<Index> state(cardinality.size(), -1);
+  for (auto const& o : last_of_each_variable(evidence))
+    if (o.is_hard()) {
+      state[o.variable] = o.value;
+      network.cardinality[o.variable] = 1;
+    }
+  for (auto& table : network.tables)
+    for (std::size_t i = table.scope.size(); i-- > 0;)
+      if (Index const s = state[table.scope[i]]; s >= 0) table = cut(table, cardinality, i, s);
 }
 
 }  // namespace
@@ -104,22 +119,18 @@ TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {
 }
 
 TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence const& evidence) {
-  std::vector<Index> state(network.cardinality.size(), -1);
-  TableNetwork<double> result = network;
-  result.tables.clear();
-  auto const observed = last_of_each_variable(evidence);
-  for (auto const& o : observed)
-    if (o.is_hard()) {
-      state[o.variable] = o.value;
-      result.cardinality[o.variable] = 1;
-    }
-  for (auto table : network.tables) {
-    for (std::size_t i = table.scope.size(); i-- > 0;)
-      if (Index const s = state[table.scope[i]]; s >= 0) table = cut(table, network.cardinality, i, s);
-    result.tables.push_back(std::move(table));
-  }
-  for (auto const& o : observed)
+  auto result = network;
+  cut_observed(result, network.cardinality, evidence);
+  for (auto const& o : last_of_each_variable(evidence))
     if (!o.is_hard()) result.tables.push_back({{o.variable}, {o.likelihood[0], o.likelihood[1]}});
+  return result;
+}
+
+CostNetwork condition(CostNetwork const& network, HostEvidence const& evidence) {
+  for (auto const& o : last_of_each_variable(evidence))
+    if (!o.is_hard()) throw InputError(fmt::format("{} is observed by likelihoods, which costs have not: observe a value", network.name_of(o.variable)));
+  auto result = network;
+  cut_observed(result, network.cardinality, evidence);
   return result;
 }
 

@@ -121,5 +121,7 @@ TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest = 4);
 /// The network under evidence: what is observed for certain has one state, the observed one, and is in no table any more; soft evidence is one
 /// more table. Variables keep their numbers.
 TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence const& evidence);
+/// The same of costs.   \throws InputError for soft evidence, which is of probabilities
+CostNetwork condition(CostNetwork const& network, HostEvidence const& evidence);
 
 }  // namespace hornbill::tables
