@@ -511,11 +511,12 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("--tries and --seed are for heuristics; order.txt is one order", run("map", "small.wcsp", "--order", "order.txt", "--seed", 1, code=2)[1])
         self.assertIn("elimination needs", run("map", "small.wcsp", "--memory-limit", 8, code=6)[1])
         run("map", "small.wcsp", "--memory-limit", "512M")
-        run("map", "small.wcsp", "--memory-limit", "512 bits", code=2)
+        for wrong in ("512 bits", "1.5G", "99999999999999999999G"):
+            self.assertIn(f"'{wrong}' is no number of bytes", run("map", "small.wcsp", "--memory-limit", wrong, code=2)[1])
         # A refusal says how wide the whole order is, and what may help: other orders hardly do where tables are far too large.
         pairs = [(v, w) for v in range(40) for w in range(v)]
         self.write("huge.wcsp", f"huge 40 2 {len(pairs)} 9\n" + "2 " * 40 + "\n" + "".join(f"2 {v} {w} 0 0\n" for v, w in pairs))
-        self.assertRegex(run("map", "huge.wcsp", code=6)[1], r"the mildest of 10 orders has a width of 39, and the table that variable \d+ makes 5\.5e\+11 cells; 2147479552 are possible\. --order min_weight --tries 200 or evidence may help; --mini-buckets bounds the best\n")
+        self.assertRegex(run("map", "huge.wcsp", code=6)[1], r"the mildest of 10 orders has a width of 39, and the table that variable \d+ makes 5\.5e\+11 cells; 2147479552 are possible; --order min_weight --tries 200 or evidence may help; --mini-buckets bounds the best\n")
         self.assertNotIn("--tries", run("map", "huge.wcsp", "--order", "min_weight", "--tries", 200, code=6)[1])
         # What is written is no model, so that none is overwritten by mistake.
         for name in ("small.h5", "other.wcsp", "other.cfn", "other.uai", "other.bif", "other.fg", "other.causal_fg", "-"):
@@ -535,7 +536,16 @@ R1: NOT path(b), path(nowhere)
         for bounds in ((), ("--mini-buckets", 3)):
             out = json.loads(run("map", "small.wcsp", "--evidence", self.write("observed.txt", "0 0\n"), "--json", *bounds)[0])
             self.assertEqual((out["assignment"], out["lower_bound" if bounds else "minimum"]), ([0, 0, 1], 6))
-        self.assertIn("every assignment under this evidence comes to the bound", run("map", "small.wcsp", "--evidence", self.write("observed.evid", "1\n2 2\n"), code=5)[0])
+        # Contradicting evidence of costs is named too, and that nothing is possible is no exact bound.
+        self.write("tiny.wcsp", "tiny 4 2 2 10\n2 2 2 2\n2 0 2 0 1\n0 0 10\n1 3 0 1\n1 20\n")
+        self.write("tiny.txt", "1 0\n0 0\n2 0\n")
+        message = "tiny.wcsp: every assignment comes to the bound, 10, or worse under the evidence of tiny.txt: variable 0 = 0, variable 2 = 0 cannot all be; withdraw one of them\n"
+        for bounds in ((), ("--count",), ("--mini-buckets", 3)):
+            self.assertIn(message, run("map", "tiny.wcsp", "--evidence", "tiny.txt", *bounds, code=5)[0])
+            out = json.loads(run("map", "tiny.wcsp", "--evidence", "tiny.txt", "--json", *bounds, code=5)[0])
+            self.assertEqual((out["stop"], [o["variable"] for o in out["contradiction"]]), ("contradiction", [0, 2]))
+        self.assertIn("variable 3 = 1 cannot be; withdraw it\n", run("map", "tiny.wcsp", "--evidence", self.write("one.evid", "2\n1 1 3 1\n"), code=5)[0])
+        self.assertIn("or worse, whatever is observed\n", run("map", self.write("full.wcsp", "full 1 2 1 1\n2\n1 0 1 0\n"), "--evidence", self.write("one.evid", "1\n0 1\n"), code=5)[0])
         self.assertIn("variable 0 is observed by likelihoods", run("map", "small.wcsp", "--evidence", self.write("likely.txt", "0 0.5 0.5\n"), code=3)[1])
         self.assertIn("small.MPE:line 1: `variable value`", run("map", "small.wcsp", "--evidence", "small.MPE", code=3)[1])
         self.assertIn("every assignment comes to the bound, 1, or worse", run("map", self.write("none.wcsp", "none 1 2 1 1\n2\n1 0 1 0\n"), code=5)[0])
@@ -552,7 +562,7 @@ R1: NOT path(b), path(nowhere)
         out = json.loads(run("map", "names.cfn", "--json")[0])
         self.assertEqual((out["maximum"], out["assignment"]), (1.5, [0, 0]))
         out = json.loads(run("map", "names.cfn", "--evidence", self.write("observed.txt", "x b\n"), "--json")[0])
-        self.assertEqual((out["assignment"][0], out["names"], out["states"][0]), (1, ["x", "y"], "b"))
+        self.assertEqual((out["assignment"][0], out["names"], out["assigned_states"][0]), (1, ["x", "y"], "b"))
         self.write("bare.cfn", "# a comment\n{{n <20.0} [[a b] 3] [{[0 1] [-1.5 2 0 -0.25 -3 30]} {[1] defaultcost 0 [1 1.75]} {[1] [0 0 -.5]} {[1] [0 0 -0.5]}]}")
         self.assertIn("bare.cfn: minimum -1.50\n", run("map", "bare.cfn")[0])
         self.assertIn("every assignment comes to the bound, 20.00, or worse", run("map", self.write("high.cfn", "{{n >20.00} [2] [{[0] [1 2]}]}"), code=5)[0])
@@ -625,6 +635,20 @@ R1: NOT path(b), path(nowhere)
         limit = json.loads(run("map", wide, "--json")[0])["table_bytes"] // 2
         short = json.loads(run("map", wide, "--bound-gap", 0, "--memory-limit", limit, "--json", code=4)[0])
         self.assertEqual(short["stop"], "memory")
+        # Where moments do not fit, what is known without them stands.
+        plain = json.loads(run("map", wide, "--mini-buckets", 8, "--json")[0])
+        for limit in range(30000, 200000, 5000):
+            done = subprocess.run([PROGRAM, "map", wide, "--mini-buckets", "8", "--match-moments", "--memory-limit", str(limit), "--json"], capture_output=True, text=True)
+            if done.returncode == 6:
+                continue
+            out = json.loads(done.stdout)
+            self.assertEqual((done.returncode, out["stop"]), (0, "once"))
+            self.assertGreaterEqual(out["lower_bound"], plain["lower_bound"])
+            self.assertGreater(out["seconds"], 0)
+            if out["matched_mini_buckets"] == 8:
+                break
+            self.assertEqual(out["matched_mini_buckets"], 0)
+            self.assertIn(", no moments matched", run("map", wide, "--mini-buckets", 8, "--match-moments", "--memory-limit", limit)[0])
         self.assertLess(short["lower_bound"], short["upper_bound"])
         run("map", "clique.wcsp", "--match-moments", code=2)
         run("map", "clique.wcsp", "--mini-buckets", 0, code=2)
@@ -643,7 +667,7 @@ R1: NOT path(b), path(nowhere)
         self.assertIn("rain.bif: largest value 10^-0.726998727936\n", run("map", "rain.bif", "--evidence", "wet.txt")[0])
         self.assertIn("\n  rain = no, grass = wet\n", run("map", "rain.bif", "--evidence", "wet.txt")[0])
         out = json.loads(run("map", "rain.bif", "--evidence", "wet.txt", "--json")[0])
-        self.assertEqual((out["assignment"], out["names"], out["states"]), ([0, 2], ["rain", "grass"], ["no", "wet"]))
+        self.assertEqual((out["assignment"], out["names"], out["assigned_states"]), ([0, 2], ["rain", "grass"], ["no", "wet"]))
         out = json.loads(run("marginals", "rain.bif", "--json")[0])
         self.assertEqual((len(out["marginals"]), out["names"], out["states"]), (2, ["rain", "grass"], [["no", "yes"], ["dry", "damp", "wet"]]))
         # Loopy propagation says of which state it tells the probability.
@@ -670,7 +694,15 @@ R1: NOT path(b), path(nowhere)
             self.assertEqual(out["contradiction"][0], {"variable": 1, "name": "v1", "value": 0, "state": "no"})
         self.write("never.bif", "network n { }\nvariable a { type discrete [ 2 ] { no, yes }; }\nvariable b { type discrete [ 2 ] { no, yes }; }\nprobability ( a ) { table 1, 0; }\nprobability ( b ) { table 0.5, 0.5; }\n")
         self.assertIn("never.bif: nothing is possible under the evidence of alone.txt: a = yes cannot be; withdraw or soften it\n", run("partition", "never.bif", "--evidence", self.write("alone.txt", "b yes\na yes\n"), code=5)[1])
-        self.assertIn("whatever is observed: the model's tables contradict each other", run("partition", self.write("odd.uai", "MARKOV\n1\n2\n2\n1 0\n1 0\n2\n0 1\n2\n1 0\n"), code=5)[1])
+        odd = self.write("odd.uai", "MARKOV\n1\n2\n2\n1 0\n1 0\n2\n0 1\n2\n1 0\n")
+        self.assertIn("odd.uai: nothing is possible\n", run("partition", odd, code=5)[1])
+        self.assertIn("odd.uai: nothing is possible, whatever is observed\n", run("partition", odd, "--evidence", self.write("one.evid", "1\n0 1\n"), code=5)[1])
+        # Names may be no UTF-8, and files may begin with a mark that no editor shows.
+        with open("rain.bif", encoding="utf-8") as text, open("latin.bif", "wb") as out:
+            out.write(text.read().replace("rain", "pl\u00f6tzlich").encode("latin-1"))
+        self.assertEqual(json.loads(run("map", "latin.bif", "--json")[0])["names"][1], "grass")
+        self.assertEqual(json.loads(run("marginals", "latin.bif", "--json")[0])["names"][1], "grass")
+        run("partition", "rain.bif", "--evidence", self.write("mark.txt", "\ufeffrain yes\n"))
         self.assertIn("rain is observed otherwise in other.txt than in one.txt; the last counts", run("partition", "rain.bif", "--evidence", self.write("one.txt", "rain no\n"), "--evidence", self.write("other.txt", "rain yes\n"))[1])
         run("convert", "rain.bif", "rain.h5")
         run("convert", "rain.h5", "rain.uai")
@@ -881,7 +913,7 @@ R1: NOT path(b), path(nowhere)
         # A derivation graph that is too wide is refused before long.
         for command, other in (("marginals", "; lbp approximates marginals\n"), ("map", "; --mini-buckets bounds the best\n"), ("partition", "evidence may help\n")):
             error = run(command, "g.h5", "--tries", 1, code=6)[1]
-            self.assertRegex(error, r"elimination is too wide: the order that was tried has a width of \d+, and the table that (part of the body of )?(tuple|input|clause)_\d+ makes [\d.]+e\+\d+ cells; 2147479552 are possible\. evidence may help")
+            self.assertRegex(error, r"elimination is too wide: the order that was tried has a width of \d+, and the table that (part of the body of )?(tuple|input|clause)_\d+ makes [\d.]+e\+\d+ cells; 2147479552 are possible; evidence may help")
             self.assertTrue(error.endswith(other), error)
 
     def test_real_networks(self):

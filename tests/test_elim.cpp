@@ -554,8 +554,9 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
       for (Index w = 0; w < v; ++w) tables.push_back({v, w});
     return tables;
   };
-  auto const excess = [](std::vector<std::vector<Index>> const& tables, Index count, bool is_given) {
-    std::vector<Index> const cardinality(static_cast<std::size_t>(count), 2);
+  auto const excess = [](std::vector<std::vector<Index>> const& tables, Index count, bool is_given, Index constants = 0) {
+    std::vector<Index> cardinality(static_cast<std::size_t>(count), 2);
+    std::fill_n(cardinality.begin(), constants, 1);
     std::vector<Index> order(cardinality.size());
     std::iota(order.begin(), order.end(), 0);
     try {
@@ -569,15 +570,24 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
     return elim::Excess();
   };
   // A small clique goes first, and is too large already; the larger one is what the width comes from.
-  auto two = clique(20);
-  for (Index v = 0; v < 12; ++v)
-    for (Index w = 0; w < v; ++w) two.push_back({20 + v, 20 + w});
+  auto two = clique(12);
+  for (Index v = 0; v < 20; ++v)
+    for (Index w = 0; w < v; ++w) two.push_back({12 + v, 12 + w});
+  // Much work on what is not too large, as its variables have one state, and then a clique that is: it is not given up before.
+  std::vector<std::vector<Index>> much;
+  Index const count_of_much = 600;
+  for (Index first = 0; first < count_of_much; first += 100)
+    for (Index v = 0; v < 100; ++v)
+      for (Index w = 0; w < v; ++w) much.push_back({first + v, first + w});
+  for (Index v = 0; v < 120; ++v)
+    for (Index w = 0; w < v; ++w) much.push_back({count_of_much + v, count_of_much + w});
   for (bool is_given : {false, true}) {
     auto const [width, variable, cells, is_whole] = excess(two, 32, is_given);
     CHECK(width == 19);
-    CHECK(variable < 20);
+    CHECK(variable >= 12);
     CHECK(cells == std::pow(2.0, 19));
     CHECK(is_whole);
+    CHECK(excess(much, count_of_much + 120, is_given, count_of_much).cells == std::pow(2.0, 119));
     CHECK(excess(clique(700), 700, is_given).width == 699);
     CHECK_FALSE(excess(clique(700), 700, is_given).is_whole);  // to go on would take long
   }

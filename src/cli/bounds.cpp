@@ -10,6 +10,7 @@
 #include <hornbill/io/cost_network_file.hpp>
 
 #include "commands.hpp"
+#include "conflict.hpp"
 #include "map.hpp"
 #include "support.hpp"
 
@@ -66,13 +67,14 @@ struct Probabilities {
 template <class Problem>
 struct Bounds {
   typename Problem::Answer bound, value;  // the best that there can be, and the best that was found
-  std::vector<Index> assignment;          // none where no possible one was found
+  std::vector<Index> assignment = {};     // none where no possible one was found
   int z = 0;                              // of the last elimination
+  int matched_z = 0;                      // of the last with moments matched
   bool is_exact = false, took_logarithms = false;
-  std::string device, stop;
-  elim::Order order;
+  std::string device = "", stop = "";
+  elim::Order order = {};
   double order_seconds = 0, seconds = 0;
-  double last_seconds = 0, last_work = 0;  // of the last elimination
+  double last_seconds = 0, last_work = 0;  // of the last z
 };
 
 /// How many values a plan reads, to tell by how much longer than another it will take.
@@ -135,22 +137,15 @@ void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan con
   }
 }
 
-/// Elimination by mini-buckets of z variables, as tables come and, where that is asked for, with moments matched, which is better for some models and
-/// worse for others; unless something speaks against it.   \return what: "memory", "time", or nothing
+/// Elimination by mini-buckets of z variables, unless something speaks against it.   \return what: "memory", "time", or nothing
 template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   try {
     double const work = work_of(plan_by_size(a, problem, {.most_variables = z}, b.order));
     if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
-    auto const begin = Clock::now();  // planning by content is most of the work
-    for (bool match : {false, true}) {
-      if (match && (!a.match_moments || b.is_exact)) break;
-      eliminate(a, problem, plan_of(a, problem, {.most_variables = z, .match_moments = match}, b.order), b);
-      b.z = z;
-    }
-    b.last_seconds = seconds_since(begin);
     b.last_work = work;
-    b.seconds += b.last_seconds;
+    eliminate(a, problem, plan_of(a, problem, {.most_variables = z}, b.order), b);
+    b.z = z;
     return "";
   } catch (CapacityError const& e) {
     if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
@@ -159,22 +154,46 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
   }
 }
 
+/// The same once more with moments matched, which is better for some models and worse for others.
+template <class Problem>
+void match_moments(MapArguments const& a, Problem const& problem, Bounds<Problem>& b) {
+  try {
+    eliminate(a, problem, plan_of(a, problem, {.most_variables = b.z, .match_moments = true}, b.order), b);
+    b.matched_z = b.z;
+  } catch (CapacityError const&) {
+    // What is known without it stands.
+  }
+}
+
+/// Why to stop, now that bounds are known; nothing to go on.
+template <class Problem>
+std::string reason_to_stop(MapArguments const& a, Problem const& problem, Clock::time_point start, Bounds<Problem> const& b) {
+  if (b.is_exact) return "exact";
+  if (a.bound_gap && problem.gap(b.bound, b.value) <= *a.bound_gap) return "gap";
+  return a.time_limit > 0 && seconds_since(start) >= a.time_limit ? "time" : "";
+}
+
 /// With --bound-gap, z goes up until bounds are close enough, or nothing more can be done.
 template <class Problem>
 Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
-  Bounds<Problem> b{problem.loosest(), problem.worst(), {}, 0, false, false, backend::describe(a.backend), "", {}, 0, 0, 0, 0};
+  Bounds<Problem> b{.bound = problem.loosest(), .value = problem.worst(), .device = backend::describe(a.backend)};
   auto const begin = Clock::now();
   b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
   b.order_seconds = seconds_since(begin);
-  for (int z = a.mini_buckets.value_or(2);; ++z) {
+  for (int z = a.mini_buckets.value_or(2); b.stop.empty(); ++z) {
+    auto const begin_of_z = Clock::now();
     b.stop = tighten(a, problem, z, begin, b);
-    if (!b.stop.empty()) return b;
-    if (b.is_exact) b.stop = "exact";
-    else if (!a.bound_gap) b.stop = "once";
-    else if (problem.gap(b.bound, b.value) <= *a.bound_gap) b.stop = "gap";
-    else if (a.time_limit > 0 && seconds_since(begin) >= a.time_limit) b.stop = "time";
-    if (!b.stop.empty()) return b;
+    if (!b.stop.empty()) break;
+    b.stop = reason_to_stop(a, problem, begin, b);
+    if (b.stop.empty() && a.match_moments) {
+      match_moments(a, problem, b);
+      b.stop = reason_to_stop(a, problem, begin, b);
+    }
+    b.last_seconds = seconds_since(begin_of_z);
+    b.seconds += b.last_seconds;
+    if (b.stop.empty() && !a.bound_gap) b.stop = "once";
   }
+  return b;
 }
 
 /// Whether there is less than was asked for: a wider gap, or no assignment.
@@ -183,22 +202,23 @@ bool is_short(Bounds<Problem> const& b) {
   return b.stop == "memory" || b.stop == "time" || b.assignment.empty();
 }
 
-/// \param assignment  of the model's variables
+/// \param assignment  of the model's variables   \param conflict  in words, where nothing is possible
 template <class Problem>
-void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, std::vector<Index> const& assignment, nlohmann::json answer) {
+void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, std::vector<Index> const& assignment, nlohmann::json answer, std::string const& conflict = "") {
   if (a.json) {
-    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"partition_by", a.partition_by}, {"stop", b.stop},
+    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"matched_mini_buckets", b.matched_z}, {"partition_by", a.partition_by}, {"stop", problem.is_impossible(b.bound) ? "contradiction" : b.stop},
                    {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
     if (!Problem::is_whole) answer["arithmetic"] = b.took_logarithms ? "logarithms" : "double";
-    fmt::print("{}\n", answer.dump());
+    print_json(answer);
     return;
   }
-  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment{} comes to the bound, {}, or worse\n", a.file, a.evidence.empty() ? "" : " under this evidence", problem.text(b.bound));
+  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse{}\n", a.file, problem.text(b.bound), conflict);
   else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
   else if (b.assignment.empty()) fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
   else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   if (!assignment.empty()) fmt::print("  {}\n", describe_assignment(a, problem.network, assignment));
-  fmt::print("  order {}: width {}, mini-buckets of {} variables{}\n", a.order, b.order.width, b.z, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
+  auto const matched = a.match_moments && !b.is_exact && b.matched_z < b.z ? (b.matched_z == 0 ? std::string(", no moments matched") : fmt::format(", moments matched with up to {}", b.matched_z)) : "";
+  fmt::print("  order {}: width {}, mini-buckets of {} variables{}{}\n", a.order, b.order.width, b.z, matched, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
   fmt::print("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
 }
 
@@ -213,8 +233,11 @@ int bound_costs(MapArguments const& a, ObservedCosts const& observed, tables::Ta
   auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
   nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
   if (!assignment.empty()) answer.update(assignment_json(network, assignment));
-  print(a, problem, b, assignment, answer);
-  return b.bound >= network.upper_bound ? contradiction : is_short(b) ? not_converged : success;
+  bool const is_impossible = b.bound >= network.upper_bound;
+  auto const conflict = is_impossible ? explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline()) : Conflict();
+  if (is_impossible) answer["contradiction"] = conflict.json.value("contradiction", nlohmann::json());
+  print(a, problem, b, assignment, answer, to_text(conflict));
+  return is_impossible ? contradiction : is_short(b) ? not_converged : success;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void compress(Work& work, ClausesArguments const& a) {
 }
 
 void finish(Work const& work, ClausesArguments const& a) {
-  if (a.json) fmt::print("{}\n", work.report.dump());
+  if (a.json) print_json(work.report);
   else fmt::print("{}\n{}", a.out, work.text);
 }
 

@@ -100,11 +100,12 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
   if (a.json) {
     auto answer = work_json(a, run, is_exact, num_ranks);
     answer.update({{"bound", number(bound_text)}, {network.is_maximised ? "maximum" : "minimum", is_exact && is_possible ? number(found_text) : nlohmann::json()}});
+    if (is_impossible) answer["stop"] = "contradiction";
     if (is_possible) {
       answer["found"] = number(found_text);
       answer.update(assignment_json(network, run.result.assignment));
     }
-    fmt::print("{}\n", answer.dump());
+    print_json(answer);
   } else {
     if (is_impossible) fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
     else if (is_exact) fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);

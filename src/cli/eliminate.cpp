@@ -75,7 +75,7 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
     answer.update(order_json(a, order, table_bytes));
     answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}, {"slices", static_cast<std::int64_t>(solved.result.slices)}});
     if constexpr (std::is_floating_point_v<Value>) answer["arithmetic"] = solved.result.took_logarithms ? "logarithms" : "double";
-    fmt::print("{}\n", answer.dump());
+    print_json(answer);
     return;
   }
   fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({}{})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
@@ -96,7 +96,10 @@ int minimise(MapArguments const& a, ObservedCosts const& observed, tables::Table
   auto const least = tables::widened(solved.result.value);
   if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
-    print(a, solved, {{word, nullptr}, {"bound", number(bound)}}, fmt::format("{}: every assignment{} comes to the bound, {}, or worse", a.file, a.evidence.empty() ? "" : " under this evidence", bound));
+    auto const conflict = explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline());
+    nlohmann::json answer{{word, nullptr}, {"bound", number(bound)}};
+    answer.update(conflict.json);
+    print(a, solved, std::move(answer), fmt::format("{}: every assignment comes to the bound, {}, or worse{}", a.file, bound, to_text(conflict)));
     return contradiction;
   }
   auto const objective = network.objective(least);
@@ -149,23 +152,33 @@ int partition(ExactArguments const& a) {
 
 }  // namespace
 
-bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& network) {
+namespace {
+
+/// By an order that is made for this alone: --order and --tries are of the question that was asked.
+template <class Semiring>
+auto value_within_reason(ExactArguments a, tables::TableNetwork<typename Semiring::Value> const& network) {
   constexpr double most_cells = 1e8;  // a second or so on a CPU
+  a.order = "min_fill";
+  a.options.tries = 1;
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names, most_cells);
   if (order.total_cells > most_cells) throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
   double seconds = 0;
-  return run<tables::SumProduct<double>>(a, network, prepare(a, network, std::move(order)), seconds).value != 0;
+  return run<Semiring>(a, network, prepare(a, network, std::move(order)), seconds).value;
 }
 
+}  // namespace
+
+bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& network) { return value_within_reason<tables::SumProduct<double>>(a, network) != 0; }
+bool is_possible(ExactArguments const& a, tables::CostNetwork const& network) { return value_within_reason<tables::MinSum<tables::Cost>>(a, network) < network.upper_bound; }
+
 void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer) {
-  auto const graph = io::read_model(a.file).graph;
-  auto const conflict = find_conflict(a, graph, observed.evidence, a.file, a.evidence);
+  auto const conflict = explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline());
   if (a.json) {
     answer["file"] = a.file;
-    answer.update(to_json(conflict, graph));
-    fmt::print("{}\n", answer.dump());
+    answer.update(conflict.json);
+    print_json(answer);
   }
-  throw ContradictionError(to_text(conflict, graph, what));
+  throw ContradictionError(fmt::format("{}: {} is possible{}", a.file, what, to_text(conflict)));
 }
 
 nlohmann::json number(std::string const& decimal) { return nlohmann::json::parse(decimal); }
@@ -173,19 +186,26 @@ nlohmann::json number(std::string const& decimal) { return nlohmann::json::parse
 ObservedTables read_tables(ExactArguments const& a) {
   auto const model = read_model(a.file);
   auto const evidence = last_of_each_variable(read_evidence(a.file, model, a.evidence));
-  return {tables::condition(tables::to_tables(model.graph), evidence), evidence, model.graph.num_variables};
+  auto given = tables::to_tables(model.graph);
+  auto network = tables::condition(given, evidence);
+  return {std::move(given), std::move(network), evidence, model.graph.num_variables};
 }
 
 ObservedCosts read_costs(ExactArguments const& a) {
   auto network = io::read_cost_network(a.file);
-  if (a.evidence.empty()) return {std::move(network), {}};
+  if (a.evidence.empty()) return {network, network, {}};
   io::Model variables;  // evidence is of these, whatever ties them together
   variables.graph.num_variables = network.num_variables();
   variables.graph.cardinality = network.cardinality;
   variables.graph.variable_names = network.variable_names;
   variables.graph.state_names = network.state_names;
   auto evidence = last_of_each_variable(read_evidence(a.file, variables, a.evidence));
-  return {tables::condition(network, evidence), std::move(evidence)};
+  try {
+    auto observed = tables::condition(network, evidence);
+    return {std::move(network), std::move(observed), std::move(evidence)};
+  } catch (InputError const& e) {
+    throw InputError(fmt::format("{}, evidence of {}: {}", a.file, fmt::join(a.evidence, ", "), e.what()));
+  }
 }
 
 std::vector<Index> complete(HostEvidence const& evidence, Index num_variables, std::vector<Index> assignment) {

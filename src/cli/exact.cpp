@@ -51,7 +51,7 @@ void require_at_most(std::size_t usable, std::size_t needed, std::string const& 
   auto const name = v < variable_names.size() && !variable_names[v].empty() ? variable_names[v] : fmt::format("variable {}", v);
   auto const why = fmt::format("{}: elimination is too wide: {} has a width of {}{}, and the table that {} makes {:.3g} cells; {:.10g} are possible", a.file, order, is_whole ? "" : "at least ", width, name, cells, e.most_cells);
   auto const remedy = remedies(a, cells / e.most_cells);
-  throw CapacityError(remedy.empty() ? why : fmt::format("{}. {}", why, remedy));
+  throw CapacityError(remedy.empty() ? why : fmt::format("{}; {}", why, remedy));
 }
 
 }  // namespace

@@ -101,13 +101,13 @@ std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Va
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// An assignment, and the names in it, where there are some.
+/// An assignment, and the names of its variables and of their states, where there are some.
 template <class Value>
 nlohmann::json assignment_json(tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
   nlohmann::json json{{"assignment", assignment}};
   for (Index v = 0; v < static_cast<Index>(assignment.size()); ++v) {
     if (!network.variable_names.empty()) json["names"].push_back(network.name_of(v));
-    if (!network.state_names.empty()) json["states"].push_back(network.state_name(v, assignment[v]));
+    if (!network.state_names.empty()) json["assigned_states"].push_back(network.state_name(v, assignment[v]));
   }
   return json;
 }

@@ -10,6 +10,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "explain.hpp"
+#include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
@@ -119,7 +120,7 @@ void print_explanation_json(Explanation const& e, io::Model const& model) {
     label["log_odds"] = finite_or_null(moved_by(e, influence));
     json["labels"].push_back(label);
   }
-  fmt::print("{}\n", json.dump());
+  print_json(json);
 }
 
 void write_graphviz(Explanation const& e, io::Model const& model, std::string const& file) {

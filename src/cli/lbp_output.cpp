@@ -78,7 +78,7 @@ void print_result(LbpArguments const& a, io::Model const& model, Result const& r
         json["sets"].push_back(set_json(model, set, best(set)));
         json["sets"].back()["evidence"] = set.name;
       }
-    fmt::print("{}\n", json.dump());
+    print_json(json);
     return;
   }
   print_head(a, result);

@@ -72,7 +72,7 @@ void print_json(LearnArguments const& a, analysis::Learned const& learned) {
   nlohmann::json json{{"runs", a.runs.size()}, {"converged", learned.converged}, {"log_likelihood", learned.log_likelihood}, {"rules", nlohmann::json::array()}, {"steps", nlohmann::json::array()}};
   for (auto const& [name, rule] : learned.rules) json["rules"].push_back({{"name", name}, {"before", rule.before}, {"probability", rule.probability}, {"tried", rule.tried}});
   for (auto const& step : learned.steps) json["steps"].push_back({{"log_likelihood", step.log_likelihood}, {"change", step.change}, {"unconverged", step.unconverged}});
-  fmt::print("{}\n", json.dump());
+  cli::print_json(json);
 }
 
 void print_text(LearnArguments const& a, analysis::Learned const& learned) {

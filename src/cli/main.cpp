@@ -23,7 +23,7 @@ constexpr char const* footer =
     "  hornbill lbp graph.h5 --top alarms             its ten most probable alarms\n"
     "\n"
     "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before what was asked for;\n"
-    "5 the evidence contradicts itself; 6 too large for the device.";
+    "5 the evidence contradicts itself, or nothing is possible at all; 6 too large for the device.";
 
 int fail(int code, char const* message) {
   fmt::print(stderr, "hornbill: {}\n", message);

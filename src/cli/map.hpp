@@ -22,7 +22,7 @@ struct MapArguments : ExactArguments {
 
 /// A model's tables under evidence.
 struct ObservedTables {
-  tables::TableNetwork<double> network;
+  tables::TableNetwork<double> given, network;  ///< without evidence, and with it
   HostEvidence evidence;
   Index num_variables = 0;  ///< of the model; the network's others are of wide factors
 };
@@ -34,7 +34,7 @@ ObservedTables read_tables(ExactArguments const& a);
 
 /// Costs under evidence; an assignment of theirs has what was observed once it is complete().
 struct ObservedCosts {
-  tables::CostNetwork network;
+  tables::CostNetwork given, network;  ///< without evidence, and with it
   HostEvidence evidence;
 };
 ObservedCosts read_costs(ExactArguments const& a);

@@ -73,7 +73,7 @@ int run_marginals(MarginalsArguments& a) {
   if (is_some_possible && !a.output.empty()) write_marginals(a, model, result);
   std::vector<std::string> failures;
   for (auto const& set : result.sets)
-    if (set.conflict) failures.push_back(to_text(*set.conflict, model.graph, "nothing"));
+    if (set.conflict) failures.push_back(fmt::format("{}: nothing is possible{}", label_of(a, set), to_text(*set.conflict)));
   if (!failures.empty()) throw ContradictionError(fmt::format("{}", fmt::join(failures, "\nhornbill: ")));
   return success;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <numbers>
 
@@ -117,7 +118,7 @@ nlohmann::json names_json(HostFactorGraph const& graph) {
 nlohmann::json to_json(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem, MarginalsOfSet const& set) {
   nlohmann::json json{{"arithmetic", set.arithmetic}, {"log10_z", nullptr}};
   if (!set.name.empty()) json["evidence"] = set.name;
-  if (set.conflict) json.update(to_json(*set.conflict, graph));
+  if (set.conflict) json.update(set.conflict->json);
   if (!set.is_possible()) return json;
   json["log10_z"] = set.log_z / std::numbers::ln10;
   if (prints_marginals(a)) json["marginals"] = set.p;
@@ -170,13 +171,13 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
 void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device}, {"precision", a.precision}, {"cliques", r.num_cliques}, {"sets_at_once", r.sets_at_once}, {"slices", static_cast<std::int64_t>(r.slices)}, {"order_seconds", r.order_seconds}, {"setup_seconds", r.setup_seconds}, {"seconds", r.seconds}});
-  if (prints_marginals(a)) json.update(names_json(model.graph));
+  if (prints_marginals(a) && std::any_of(r.sets.begin(), r.sets.end(), std::mem_fn(&MarginalsOfSet::is_possible))) json.update(names_json(model.graph));
   for (auto const& set : r.sets) {
     auto const of_set = to_json(a, model.graph, problem, set);
     if (a.each.empty()) json.update(of_set);
     else json["sets"].push_back(of_set);
   }
-  fmt::print("{}\n", json.dump());
+  print_json(json);
 }
 
 void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r) {

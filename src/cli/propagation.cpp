@@ -1,5 +1,6 @@
 // hornbill marginals: evidence sets through a junction tree.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <span>
 
@@ -140,12 +141,19 @@ void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsPro
   }
 }
 
-Conflict conflict_of(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, std::size_t s, MarginalsOfSet const& set) {
-  auto evidence = problem.cut;
-  evidence.insert(evidence.end(), problem.sets[s].begin(), problem.sets[s].end());
-  auto sources = a.evidence;
-  if (!set.name.empty()) sources.push_back(set.name);
-  return find_conflict(a, model.graph, evidence, label_of(a, set), std::move(sources));
+/// Says of each set under which nothing is possible which observations are to blame.
+void explain_conflicts(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, std::vector<MarginalsOfSet>& sets) {
+  if (std::all_of(sets.begin(), sets.end(), std::mem_fn(&MarginalsOfSet::is_possible))) return;
+  auto const given = tables::to_tables(model.graph);
+  auto const deadline = conflict_deadline();  // of all sets together
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (sets[s].is_possible()) continue;
+    auto evidence = problem.cut;
+    evidence.insert(evidence.end(), problem.sets[s].begin(), problem.sets[s].end());
+    auto sources = a.evidence;
+    if (!sets[s].name.empty()) sources.push_back(sets[s].name);
+    sets[s].conflict = explain_conflict(a, given, evidence, std::move(sources), deadline);
+  }
 }
 
 }  // namespace
@@ -173,8 +181,7 @@ MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& mod
   }
   propagate<tables::SumProduct<double>>(a, model, problem, tree, "double", which, result);
   propagate<tables::LogSumExp<double>>(a, model, problem, tree, "logarithms", which, result);
-  for (std::size_t s = 0; s < result.sets.size(); ++s)
-    if (!result.sets[s].is_possible()) result.sets[s].conflict = conflict_of(a, model, problem, s, result.sets[s]);
+  explain_conflicts(a, model, problem, result.sets);
   return result;
 }
 

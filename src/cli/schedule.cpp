@@ -67,7 +67,7 @@ void analyse(ScheduleArguments const& a) {
       json["batch_offsets"] = batches.offsets;
       json["batch_edges"] = batches.edges;
     }
-    fmt::print("{}\n", json.dump());
+    print_json(json);
   } else {
     fmt::print("{} of {}\n  batches   {}\n  edges     {} of {}\n  sizes     smallest {}, median {}, largest {}\n  analysis  {}\n", a.schedule, a.file,
                statistics.num_batches, statistics.num_edges, model.graph.num_edges(), statistics.smallest, statistics.median, statistics.largest,

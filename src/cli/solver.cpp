@@ -109,6 +109,8 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
 }
 
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
+  constexpr int most_told = 5;
+  int changed = 0;
   HostEvidence all;
   std::unordered_map<Index, std::pair<Observation, std::string>> seen;  // and where
   for (auto const& source : sources)
@@ -116,9 +118,10 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
       all.push_back(o);
       auto const [before, is_new] = seen.try_emplace(o.variable, o, source);
       if (is_new) continue;
-      if (before->second.second != source && !(before->second.first == o)) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
+      if (before->second.second != source && !(before->second.first == o) && ++changed <= most_told) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
       before->second = {o, source};
     }
+  if (changed > most_told) fmt::print(stderr, "hornbill: and {} more variables\n", changed - most_told);
   return all;
 }
 

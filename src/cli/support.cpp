@@ -30,6 +30,8 @@ nlohmann::json to_json(bp::BatchStatistics const& s, double analysis_seconds) {
           {"median_batch", s.median}, {"largest_batch", s.largest}, {"analysis_seconds", analysis_seconds}};
 }
 
+void print_json(nlohmann::json const& json) { fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)); }
+
 std::string human_bytes(double bytes) {
   char const* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
@@ -86,7 +88,15 @@ CLI::Validator text_file() {
 }
 
 CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes, std::string const& description) {
-  return command.add_option(name, bytes, description)->transform(CLI::AsSizeValue(false))->check(at_least(1))->option_text("BYTES");
+  auto const with_unit = [](std::string& text) {
+    auto const given = text;
+    try {
+      if (CLI::AsSizeValue(false)(text).empty()) return std::string();
+    } catch (CLI::ValidationError const&) {  // it both throws and tells
+    }
+    return fmt::format("'{}' is no number of bytes: a whole one, or one with K, M, G or T behind it, as 4G, which is 4 * 2^30", given);
+  };
+  return command.add_option(name, bytes, description)->transform(CLI::Validator(with_unit, ""))->check(at_least(1))->option_text("BYTES");
 }
 
 CLI::Validator known_backend() {

@@ -23,6 +23,9 @@ std::string built_in_schedules();
 
 nlohmann::json to_json(bp::BatchStatistics const& statistics, double analysis_seconds);
 
+/// Prints a line of JSON; bytes that are no UTF-8, which names may hold, are replaced.
+void print_json(nlohmann::json const& json);
+
 /// "12.3 GiB", "870 B".
 std::string human_bytes(double bytes);
 /// "1.24 s", "35 ms", "12 us".

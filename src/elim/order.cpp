@@ -113,7 +113,10 @@ class Candidate : public Attempt {
 /// To say how wide an order is that was given up.
 class Measurement : public Attempt {
  public:
-  /// Gives up where it would take long.
+  /// \param most_cells  of a table that are possible
+  explicit Measurement(double most_cells) : most_cells_(most_cells) {}
+
+  /// Gives up where it would take long, but not before the first table that is too large: so far the order was made before.
   bool append(PrimalGraph const& graph, Index v) override {
     auto const width = static_cast<int>(graph.neighbours(v).size());
     excess_.width = std::max(excess_.width, width);
@@ -121,15 +124,16 @@ class Measurement : public Attempt {
       excess_.cells = cells;
       excess_.variable = v;
     }
-    return (work_ += std::pow(width, 3)) <= most_work;
+    if (excess_.cells > most_cells_) work_ += std::pow(width, 3);
+    return work_ <= most_work;
   }
   void finish() override { excess_.is_whole = true; }
   Excess const& excess() const { return excess_; }
 
  private:
   static constexpr double most_work = 1e8;  // each pair of neighbours may have as many in common: a second or so
+  double most_cells_, work_ = 0;
   Excess excess_{.is_whole = false};
-  double work_ = 0;
 };
 
 /// In an order that is known.
@@ -256,7 +260,7 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
     }
   });
   if (auto order = best.take()) return std::move(*order);
-  Measurement measurement;
+  Measurement measurement(options.most_cells);
   make(measurement, graph, options.heuristic, seeds[best.mildest()]);
   throw TooWideError(measurement.excess(), options.most_cells);
 }
@@ -275,7 +279,7 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
   Candidate candidate(best, 0, most_cells);
   follow(candidate, graph, variables);
   if (auto order = best.take()) return std::move(*order);
-  Measurement measurement;
+  Measurement measurement(most_cells);
   follow(measurement, graph, variables);
   throw TooWideError(measurement.excess(), most_cells);
 }

@@ -26,7 +26,7 @@ class OrderReader {
       auto const first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
       if (first == std::string::npos) continue;
       line = line.substr(first, last + 1 - first);
-      if (auto const named = of_name_.find(line); named != of_name_.end()) append(named->second);  // a name may hold blanks
+      if (auto const named = of_name_.find(line); named != of_name_.end()) append(named->second, line);  // a name may hold blanks
       else read_words(line);
     }
     return std::move(order_);
@@ -37,19 +37,19 @@ class OrderReader {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
       if (auto const named = of_name_.find(word); named != of_name_.end()) {
-        append(named->second);
+        append(named->second, word);
         continue;
       }
       if (word.front() == '#') return;
       Index v = -1;
       auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), v);
       if (error != std::errc{} || end != word.data() + word.size() || v < 0 || v >= num_variables_) fail(fmt::format("'{}' is no variable of the model, neither by name nor by number", word));
-      append(v);
+      append(v, word);
     }
   }
 
-  void append(Index v) {
-    if (line_of_[v] > 0) fail(fmt::format("variable {} is there a second time, after line {}", v, line_of_[v]));
+  void append(Index v, std::string const& text) {
+    if (line_of_[v] > 0) fail(fmt::format("variable {} is there a second time, after line {}", text, line_of_[v]));
     line_of_[v] = line_;
     order_.push_back(v);
   }

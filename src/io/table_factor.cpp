@@ -32,7 +32,7 @@ double read_entry(TokenReader& in) {
 }
 
 void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail) {
-  if (std::all_of(factor.table.begin(), factor.table.end(), [](double value) { return value == 0; })) fail(fmt::format("all entries of the table over the variables {} are 0, so that nothing is possible", fmt::join(factor.variables, ", ")));
+  if (std::all_of(factor.table.begin(), factor.table.end(), [](double value) { return value == 0; })) fail(factor.variables.empty() ? "a factor without variables is 0, so that nothing is possible" : fmt::format("all entries of the table over {} {} are 0, so that nothing is possible", factor.variables.size() == 1 ? "the variable" : "the variables", fmt::join(factor.variables, ", ")));
   bool const binary = std::all_of(factor.states.begin(), factor.states.end(), [](Index s) { return s == 2; });
   auto const horn = binary ? recognise_horn_factor(factor.table, static_cast<int>(factor.variables.size())) : std::nullopt;
   if (horn) {

@@ -33,6 +33,7 @@ inline std::string read_text(std::string const& file) {
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) throw InputError(file, "", "cannot be read");
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte-order mark, which no editor shows
   return text;
 }
 
@@ -77,7 +78,7 @@ class TokenReader {
     return value;
   }
 
-  /// Of the token that was read last.
+  /// Of the token that was read last; behind the last one the end of the file.
   int line() const { return line_; }
   [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
   [[noreturn]] void fail_at(int line, std::string const& message) const { throw InputError(file_, fmt::format("line {}", line), message); }

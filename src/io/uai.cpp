@@ -68,7 +68,7 @@ std::vector<WholeNumber> read_whole_numbers(TokenReader& in) {
   if (numbers.empty()) in.fail("the number of observed variables is needed, and a variable and its value for each");
   auto const [count, line] = numbers.front();
   if (count < 0) in.fail_at(line, fmt::format("the number of observed variables is {}", count));
-  if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count)) in.fail(fmt::format("{} variables are said to be observed, and {} numbers follow; {} are needed, a variable and its value for each", count, numbers.size() - 1, 2 * count));
+  if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count)) in.fail_at(numbers.back().line, fmt::format("{} variables are said to be observed, and {} numbers follow; {} are needed, a variable and its value for each", count, numbers.size() - 1, 2 * static_cast<std::size_t>(count)));
   in.fail_at(numbers[2 * static_cast<std::size_t>(count) + 1].line, fmt::format("'{}' follows the last of {} observations", numbers[2 * static_cast<std::size_t>(count) + 1].value, count));
 }
 
@@ -102,6 +102,7 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
     if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
     for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
     if (scope.empty()) {
+      if (factor.table[0] == 0) in.fail("a factor without variables is 0, so that nothing is possible");
       if (is_lost(constant, factor.table[0])) in.fail("the factors without variables multiply to what is too small or large for a number; leave them out, and multiply the result by them");
       constant *= factor.table[0];
     } else {
