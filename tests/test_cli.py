@@ -84,7 +84,7 @@ class CommandLine(unittest.TestCase):
                 if not line.startswith("#"):
                     row = line.split()
                     expected[int(row[0])] = float(row[3])
-        out = json.loads(run("lbp", os.path.join(GOLDEN, "weblech.causal_fg"), "--evidence", os.path.join(GOLDEN, "weblech.ev10"),
+        out = json.loads(run("lbp", os.path.join(GOLDEN, "weblech.causal_fg"), "--evidence", os.path.join(GOLDEN, "weblech.ev10"), "--schedule", "seqfix",
                              "--iterations", 20, "--tolerance", 0, "--json", "--top", "all", "--count", 1000)[0])
         self.assertEqual(len(out["top"]), len(expected))
         for entry in out["top"]:
@@ -672,7 +672,8 @@ R1: NOT path(b), path(nowhere)
         self.assertEqual((len(out["marginals"]), out["names"], out["states"]), (2, ["rain", "grass"], [["no", "yes"], ["dry", "damp", "wet"]]))
         # Loopy propagation says of which state it tells the probability.
         self.assertIn("0.250000  rain = yes\n", run("lbp", "rain.bif", "--top", "all")[0])
-        self.assertEqual(json.loads(run("lbp", "rain.bif", "--top", "all", "--json")[0])["top"][0]["state"], "damp")
+        top = json.loads(run("lbp", "rain.bif", "--top", "all", "--json")[0])["top"]
+        self.assertEqual({entry["name"]: entry["state"] for entry in top}, {"rain": "yes", "grass": "damp"})
         warning = run("partition", self.write("rows.uai", "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2\n0.5 0.5\n4\n0.5 0.5 0.4 0.4\n"))[1]
         self.assertIn("rows.uai: in the table over the variables 0, 1, row 1 adds to 0.8, not to 1 as in a BAYES network", warning)
         self.assertIn("leave them out", run("partition", self.write("small.uai", "MARKOV\n1\n2\n2\n0\n1 0\n1\n1e-200\n2\n1e-200 2\n"), code=3)[1])
