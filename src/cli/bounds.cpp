@@ -1,6 +1,7 @@
 // hornbill map --mini-buckets, --bound-gap: bounds on the best assignment where exact elimination is too wide.
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -112,11 +113,10 @@ elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, el
   }
 }
 
-/// The plan of one elimination.   \throws CapacityError
+/// The plan of one elimination.   \param by_size  that of the same options   \throws CapacityError
 template <class Problem>
-elim::HostPlan plan_of(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
-  auto plan = plan_by_size(a, problem, options, order);
-  return a.partition_by == "content" && !plan.is_exact ? plan_by_content(a, problem, options, order) : plan;
+elim::HostPlan plan_of(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order, elim::HostPlan by_size) {
+  return a.partition_by == "content" && !by_size.is_exact ? plan_by_content(a, problem, options, order) : std::move(by_size);
 }
 
 /// Runs a plan, and keeps what is better than before.
@@ -141,10 +141,12 @@ void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan con
 template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   try {
-    double const work = work_of(plan_by_size(a, problem, {.most_variables = z}, b.order));
+    elim::MiniBucketOptions const options{.most_variables = z};
+    auto by_size = plan_by_size(a, problem, options, b.order);
+    double const work = work_of(by_size);
     if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
     b.last_work = work;
-    eliminate(a, problem, plan_of(a, problem, {.most_variables = z}, b.order), b);
+    eliminate(a, problem, plan_of(a, problem, options, b.order, std::move(by_size)), b);
     b.z = z;
     return "";
   } catch (CapacityError const& e) {
@@ -158,7 +160,8 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
 template <class Problem>
 void match_moments(MapArguments const& a, Problem const& problem, Bounds<Problem>& b) {
   try {
-    eliminate(a, problem, plan_of(a, problem, {.most_variables = b.z, .match_moments = true}, b.order), b);
+    elim::MiniBucketOptions const options{.most_variables = b.z, .match_moments = true};
+    eliminate(a, problem, plan_of(a, problem, options, b.order, plan_by_size(a, problem, options, b.order)), b);
     b.matched_z = b.z;
   } catch (CapacityError const&) {
     // What is known without it stands.
@@ -234,7 +237,7 @@ int bound_costs(MapArguments const& a, ObservedCosts const& observed, tables::Ta
   nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
   if (!assignment.empty()) answer.update(assignment_json(network, assignment));
   bool const is_impossible = b.bound >= network.upper_bound;
-  auto const conflict = is_impossible ? explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline()) : Conflict();
+  auto const conflict = is_impossible ? explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline()) : Conflict();
   if (is_impossible) answer["contradiction"] = conflict.json.value("contradiction", nlohmann::json());
   print(a, problem, b, assignment, answer, to_text(conflict));
   return is_impossible ? contradiction : is_short(b) ? not_converged : success;

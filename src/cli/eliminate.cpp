@@ -1,6 +1,7 @@
 // hornbill map, hornbill partition: exact answers by bucket elimination.
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -96,7 +97,7 @@ int minimise(MapArguments const& a, ObservedCosts const& observed, tables::Table
   auto const least = tables::widened(solved.result.value);
   if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
-    auto const conflict = explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline());
+    auto const conflict = explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline());
     nlohmann::json answer{{word, nullptr}, {"bound", number(bound)}};
     answer.update(conflict.json);
     print(a, solved, std::move(answer), fmt::format("{}: every assignment comes to the bound, {}, or worse{}", a.file, bound, to_text(conflict)));
@@ -172,7 +173,7 @@ bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& ne
 bool is_possible(ExactArguments const& a, tables::CostNetwork const& network) { return value_within_reason<tables::MinSum<tables::Cost>>(a, network) < network.upper_bound; }
 
 void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer) {
-  auto const conflict = explain_conflict(a, observed.given, observed.evidence, a.evidence, conflict_deadline());
+  auto const conflict = explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline());
   if (a.json) {
     answer["file"] = a.file;
     answer.update(conflict.json);
@@ -183,26 +184,41 @@ void fail_impossible(ExactArguments const& a, ObservedTables const& observed, st
 
 nlohmann::json number(std::string const& decimal) { return nlohmann::json::parse(decimal); }
 
+namespace {
+
+/// Puts a network that was read under evidence.
+template <class Network>
+void observe(Observed<Network>& observed, HostEvidence evidence) {
+  observed.evidence = std::move(evidence);
+  if (observed.evidence.empty()) return;
+  auto network = tables::condition(observed.network, observed.evidence);
+  observed.given = std::exchange(observed.network, std::move(network));
+}
+
+}  // namespace
+
 ObservedTables read_tables(ExactArguments const& a) {
   auto const model = read_model(a.file);
   auto const evidence = last_of_each_variable(read_evidence(a.file, model, a.evidence));
-  auto given = tables::to_tables(model.graph);
-  auto network = tables::condition(given, evidence);
-  return {std::move(given), std::move(network), evidence, model.graph.num_variables};
+  ObservedTables observed;
+  observed.network = tables::to_tables(model.graph);
+  observed.num_variables = model.graph.num_variables;
+  observe(observed, evidence);
+  return observed;
 }
 
 ObservedCosts read_costs(ExactArguments const& a) {
   auto network = io::read_cost_network(a.file);
-  if (a.evidence.empty()) return {network, network, {}};
+  if (a.evidence.empty()) return {std::move(network), {}, {}};
   io::Model variables;  // evidence is of these, whatever ties them together
   variables.graph.num_variables = network.num_variables();
   variables.graph.cardinality = network.cardinality;
   variables.graph.variable_names = network.variable_names;
   variables.graph.state_names = network.state_names;
-  auto evidence = last_of_each_variable(read_evidence(a.file, variables, a.evidence));
+  ObservedCosts observed{std::move(network), {}, {}};
   try {
-    auto observed = tables::condition(network, evidence);
-    return {std::move(network), std::move(observed), std::move(evidence)};
+    observe(observed, last_of_each_variable(read_evidence(a.file, variables, a.evidence)));
+    return observed;
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}, evidence of {}: {}", a.file, fmt::join(a.evidence, ", "), e.what()));
   }

@@ -65,9 +65,9 @@ void generate_model(GenerateArguments const& a) {
   model.graph = std::move(generated.graph);
   io::write_model(model, a.output);
   if (a.json) {
-    fmt::print("{}\n", nlohmann::json{{"file", a.output}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
+    print_json({{"file", a.output}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
                                       {"edges", model.graph.num_edges()}, {"alarms", model.queries["alarms"].size()},
-                                      {"true_alarms", model.queries["true_alarms"].size()}, {"seed", a.seed}}.dump());
+                                      {"true_alarms", model.queries["true_alarms"].size()}, {"seed", a.seed}});
     return;
   }
   fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables, model.graph.num_factors(),
@@ -97,7 +97,7 @@ void generate_oracle(GenerateArguments const& a) {
     text += (model.graph.variable_names.empty() ? std::to_string(v) : model.graph.name_of(v)) + "\n";
   }
   io::write_text_atomically(a.output, text);
-  if (a.json) fmt::print("{}\n", nlohmann::json{{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}}.dump());
+  if (a.json) print_json({{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}});
   else fmt::print("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
 }
 

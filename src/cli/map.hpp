@@ -20,10 +20,17 @@ struct MapArguments : ExactArguments {
   bool count = false;  // the best assignments
 };
 
-/// A model's tables under evidence.
-struct ObservedTables {
-  tables::TableNetwork<double> given, network;  ///< without evidence, and with it
+/// A network under evidence: TableNetwork<double> or CostNetwork.
+template <class Network>
+struct Observed {
+  Network network;
   HostEvidence evidence;
+  std::optional<Network> given;  ///< without evidence, where there is some
+
+  Network const& unobserved() const { return given ? *given : network; }
+};
+
+struct ObservedTables : Observed<tables::TableNetwork<double>> {
   Index num_variables = 0;  ///< of the model; the network's others are of wide factors
 };
 ObservedTables read_tables(ExactArguments const& a);
@@ -32,11 +39,8 @@ ObservedTables read_tables(ExactArguments const& a);
 /// \param what  is not possible, e.g. "no assignment"   \param answer  of --json, what is null in it   \throws ContradictionError
 [[noreturn]] void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer);
 
-/// Costs under evidence; an assignment of theirs has what was observed once it is complete().
-struct ObservedCosts {
-  tables::CostNetwork given, network;  ///< without evidence, and with it
-  HostEvidence evidence;
-};
+/// An assignment of these has what was observed once it is complete().
+using ObservedCosts = Observed<tables::CostNetwork>;
 ObservedCosts read_costs(ExactArguments const& a);
 
 /// The assignment of the model's own variables, with what was observed.

@@ -80,7 +80,6 @@ CLI::Validator not_empty() {
 CLI::Validator text_file() {
   return CLI::Validator(
       [](std::string& file) {
-        if (file.empty()) return std::string("is empty");
         if (file == "-") return std::string("'-' would be a file of that name; --json prints everything");
         return io::is_model(file) || io::is_cost_network(file) ? fmt::format("{} has the ending of a model, and a text that is none would be written", file) : "";
       },

@@ -27,7 +27,6 @@ namespace {
 /// Why an order was given up: its first table that is too large.
 struct TooLarge {
   int which = -1;  // of the orders
-  Index variable = -1;
   double cells = 0;
 };
 
@@ -46,7 +45,7 @@ class Best {
   }
   void give_up(TooLarge const& too_large) {
     std::lock_guard const lock(mutex_);
-    auto const key = [](TooLarge const& t) { return std::tuple(t.cells, t.variable, t.which); };
+    auto const key = [](TooLarge const& t) { return std::pair(t.cells, t.which); };
     if (mildest_.which < 0 || key(too_large) < key(mildest_)) mildest_ = too_large;
   }
   void fail(std::exception_ptr failure) {
@@ -89,7 +88,7 @@ class Candidate : public Attempt {
   bool append(PrimalGraph const& graph, Index v) override {
     double const of_table = graph.table_cells(v), cells = graph.cells(v);
     if (of_table > most_cells_) {
-      best_.give_up({which_, v, of_table});
+      best_.give_up({which_, of_table});
       return false;
     }
     order_.variables.push_back(v);
