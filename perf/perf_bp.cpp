@@ -1,13 +1,10 @@
 // Time of loopy belief propagation by graph, schedule, backend and precision; one JSON object a line.
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <random>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +19,7 @@
 
 #include "commit.hpp"
 #include "counted_bytes.hpp"
+#include "graphs.hpp"
 
 namespace hb = hornbill;
 using nlohmann::json;
@@ -148,44 +146,6 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
           {"checksum", std::accumulate(p_true.begin(), p_true.end(), 0.0)}};
 }
 
-/// A disjunction of n premises and a premise of n clauses: what no kernel's cost may depend on.
-hb::HostFactorGraph make_hub(hb::Index n) {
-  hb::FactorGraphBuilder builder(2 * n + 2);
-  std::vector<hb::Index> body(n);
-  std::iota(body.begin(), body.end(), 0);
-  for (hb::Index v = 0; v < n; ++v) builder.add_prior(v, 0.001 + 0.9 * v / n);
-  builder.add_disjunction(2 * n, body).add_prior(2 * n + 1, 0.9);
-  for (hb::Index v = n; v < 2 * n; ++v) builder.add_conjunction(v, std::vector<hb::Index>{2 * n + 1}, 0.9, 0.05);
-  return std::move(builder).build();
-}
-
-/// n tables over three of n / 2 variables of four states, and a table of its own for each variable.
-hb::HostFactorGraph make_tables(hb::Index n) {
-  hb::FactorGraphBuilder builder;
-  std::mt19937 random(1);
-  auto const table = [&](std::vector<hb::Index> const& variables) {
-    std::vector<double> values(std::size_t{1} << 2 * variables.size());
-    for (auto& value : values) value = 1 + random() * 0x1p-32;
-    builder.add_table(variables, values);
-  };
-  for (hb::Index v = 0; v < n / 2; ++v) builder.add_variable({}, 4);
-  for (hb::Index v = 0; v < n / 2; ++v) table({v});
-  for (hb::Index t = 0; t < n; ++t) {
-    std::set<hb::Index> scope;
-    while (scope.size() < 3) scope.insert(static_cast<hb::Index>(random() % (n / 2)));
-    table({scope.begin(), scope.end()});
-  }
-  return std::move(builder).build();
-}
-
-hb::HostFactorGraph graph_named(std::string const& name) {
-  if (name == "hub") return make_hub(100000);
-  if (name == "tables") return make_tables(100000);
-  if (!std::isdigit(static_cast<unsigned char>(name[0]))) return hb::generate(hb::options_like(name)).graph;
-  auto const edges = std::stoll(name);
-  return hb::generate({.num_variables = static_cast<hb::Index>(edges / 3.6), .num_edges = edges}).graph;
-}
-
 struct Combination {
   std::string backend, precision;
   hb::Index sets;
@@ -201,7 +161,7 @@ std::vector<Combination> combinations(Arguments const& a) {
 void measure_graph(std::string const& name, Arguments const& a) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
   hb::io::Model model;
-  model.graph = graph_named(name);
+  model.graph = hb::perf::graph_named(name);
   hb::io::write_model(model, file);
   double const load_seconds = seconds_of([&] { model = hb::io::read_model(file); });
   std::filesystem::remove(file);
