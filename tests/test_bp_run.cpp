@@ -648,6 +648,18 @@ TEST_CASE_TEMPLATE("bp: a cold run of random schedules repeats the first", T, HO
   }
 }
 
+TEST_CASE_TEMPLATE("bp: a warm run of random orders begins with the order after the last that counted", T, HORNBILL_TEST_CELLS) {
+  auto const graph = test::random_graph(6);
+  Solver<T> to_rest(graph, bp::SeqRnd{.seed = 3}), counted(graph, bp::SeqRnd{.seed = 3});
+  auto const report = to_rest.run({.tolerance = 1e-2, .acceleration = {.after = -1}});  // launches more iterations than it takes
+  REQUIRE(report.stop == bp::Stop::converged);
+  counted.iterate(report.iterations);
+  test::check_identical(to_rest.messages(), counted.messages(), "messages at rest");
+  to_rest.iterate(1);
+  counted.iterate(1);
+  test::check_identical(to_rest.messages(), counted.messages(), "messages after one more");
+}
+
 TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   auto const graph = test::random_graph(4);
   Solver<T> solver(graph, bp::Parall{});

@@ -397,6 +397,7 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
   bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
   int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
   bool is_first_look = local && !local->overrun;  // all at rest, as far as can be told without one
+  int const first_order = state.orders_run;
   for (auto one = running(); one != now.end() && one->iterations < options.max_iterations && seconds() < options.time_limit; one = running()) {
     bool const only_look = std::exchange(is_first_look, false);
     if (one->iterations >= limit && !only_look) {
@@ -413,6 +414,8 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
   }
   std::vector<bp::Report> reports;
   for (auto const& c : now) reports.push_back(report_of(c, options, seconds()));
+  // Iterations that were launched before the host saw that all had stopped changed nothing, and how many there were depends on time.
+  if (plan.of_iteration) state.orders_run = first_order + std::max_element(now.begin(), now.end(), [](auto const& a, auto const& b) { return a.iterations < b.iterations; })->iterations;
   if (local) reports.front().local_work = static_cast<double>(local->edges) / f.graph.num_edges();
   state.cold = std::any_of(reports.begin(), reports.end(), [](auto const& r) { return r.stop == bp::Stop::contradiction; });
   return reports;
