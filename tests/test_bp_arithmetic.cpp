@@ -113,7 +113,7 @@ TEST_CASE("Horn messages: odds against the direct product, nothing lost where ne
     for (auto& x : l) x = trial % 2 ? exponent(rng) : 10 * (uniform(rng) - 0.5);
     double const p1 = trial % 5 == 0 ? 1 : uniform(rng), p2 = trial % 3 == 0 ? 0 : uniform(rng), h = 20 * (uniform(rng) - 0.5);
     HornParameters<double> const p{p1, 1 - p1, p2, 1 - p2};
-    auto direct = [&](int left_out) {  // Q and 1 - Q in long double, by design.md's walk
+    auto direct = [&](int left_out) {  // Q and 1 - Q in long double, by the walk of hornbill/bp/README.md, equation 10
       long double q = 1, not_q = 0;
       for (int i = 0; i < n; ++i) {
         if (i == left_out) continue;

@@ -48,7 +48,7 @@ Distribution BeliefPropagation::factor_to_variable(Offset edge) const {
   return graph_.factor_type[a] == FactorType::table ? table_message(a, edge, in) : horn_message(a, edge, in);
 }
 
-// design.md section 2, with B and S walked in order of the body.
+// Equations 5, 6 and 10 of hornbill/bp/README.md, with B and S walked in order of the body.
 Distribution BeliefPropagation::horn_message(Index a, Offset edge, std::vector<Distribution> const& in) const {
   bool const conjunction = graph_.factor_type[a] == FactorType::conjunction;
   auto const target = static_cast<std::size_t>(edge - graph_.factor_offsets[a]);

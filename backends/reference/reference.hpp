@@ -12,7 +12,7 @@ namespace hornbill::reference {
 /// A distribution over the states of one variable, or a message; sums to 1.
 using Distribution = std::vector<long double>;
 
-/// The value of a factor at one assignment to its variables, by design.md section 1.
+/// The value of a factor at one assignment to its variables, by equations 1 and 2 of hornbill/bp/README.md.
 long double factor_value(HostFactorGraph const& graph, Index factor, std::vector<Index> const& states);
 
 /// Exact marginals by enumeration of all assignments.   \throws InputError if there are more than 2^24, or none is possible

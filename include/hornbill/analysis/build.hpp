@@ -26,7 +26,7 @@ struct BuildOptions {
 /// \param probabilities  of rules; those that no clause is of are ignored
 /// \param source, source_of_probabilities  how messages begin, e.g. the names of the files
 /// \throws InputError naming the tuples of a cycle, or a rule without a probability
-/// \source design.md section 6, step 6
+/// \source hornbill/analysis/README.md, step 6
 io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities, std::span<Index const> alarms, BuildOptions const& options,
                       std::string const& source, std::string const& source_of_probabilities);
 

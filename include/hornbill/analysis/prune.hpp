@@ -15,7 +15,7 @@ namespace hornbill::analysis {
 inline constexpr Index underivable = std::numeric_limits<Index>::max();
 
 /// Depth of each tuple's shortest derivation: 0 for inputs and for facts (heads of clauses without premises), else 1 + the least, over its clauses, of the largest depth in the body.
-/// In time and memory proportional to the clauses.   \shape [T]   \source design.md section 6, step 1
+/// In time and memory proportional to the clauses.   \shape [T]   \source hornbill/analysis/README.md, equation 1
 std::vector<Index> derivation_depths(ClauseSet const& clauses);
 
 /// Clauses whose premises are all less deep than their head: they have no cycle, and derive what all clauses do.   \shape [at most C], ascending

@@ -22,7 +22,7 @@ struct Simplified {
 /// \throws InputError naming the tuples of a cycle
 std::vector<Index> topological_order(ClauseSet const& clauses, std::string const& source);
 
-/// Inputs as certain facts: they are dropped from bodies.   \source design.md section 6, step 4
+/// Inputs as certain facts: they are dropped from bodies.   \source hornbill/analysis/README.md, step 4
 Simplified drop_inputs(ClauseSet const& clauses, std::span<Index const> alarms);
 
 /// Inputs as uncertain facts: each becomes the head of a clause without premises, of this rule, which need not be known before.
@@ -30,7 +30,7 @@ ClauseSet state_inputs(ClauseSet const& clauses, std::string const& rule);
 
 /// Folds away each tuple that one clause derives, one clause uses, and that is no alarm: the two become one clause of both their premises
 /// and rules, so that probabilities multiply. Clauses become longer and fewer; marginals of those that are left stay what they were.
-/// In time and memory proportional to the clauses.   \source design.md section 6, step 5
+/// In time and memory proportional to the clauses.   \source hornbill/analysis/README.md, step 5
 /// \throws InputError naming the tuples of a cycle
 Simplified compress(ClauseSet const& clauses, std::span<Index const> alarms, std::string const& source);
 

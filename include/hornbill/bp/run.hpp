@@ -44,7 +44,7 @@ struct Options {
 /// the tolerance, until none do. One iteration of all then judges, and is the only one if nothing was overlooked. Where too much moves,
 /// iterations take over. Not if hard evidence was changed or withdrawn, with a `damping`, or without a tolerance to reach.
 ///
-/// Messages are design.md's equations in log-odds; none is ever NaN, and exact zeros stay exact.
+/// Messages are equations 8 and 9 of hornbill/bp/README.md in log-odds; none is ever NaN, and exact zeros stay exact.
 /// Evidence must be committed. Contradictory evidence ends the run with Stop::contradiction and the variable, and the
 /// state's next run starts cold.
 /// \throws InputError for options out of range

@@ -116,7 +116,7 @@ std::vector<Offset> random_order(HostFactorGraph const& graph, SeqRnd const& ran
 /// and 0 where both are empty. No division into batches has fewer.
 /// \param order  edge ids, none twice
 /// \return [E]; -1 for edges that are not in the order
-/// \source design.md section 3; FastLBP, Algorithm 3, gives never fewer batches
+/// \source hornbill/bp/README.md, equation 13; FastLBP, Algorithm 3, never gives fewer batches
 std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Offset> const& order);
 
 /// The batch of each edge under a strict partial order, where only true dependences bind:

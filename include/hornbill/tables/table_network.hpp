@@ -115,7 +115,7 @@ struct CostNetwork : TableNetwork<Cost> {
 
 /// The tables of a factor graph. Horn factors become tables; those of more than `widest` variables become chains of tables of three, over
 /// auxiliary variables that say whether the body so far is all true (or has some true); these come behind the graph's own.
-/// \source design.md section 2: pairs that keep a factor undecided compose
+/// \source hornbill/bp/README.md, equation 10: pairs that keep a factor undecided compose
 TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest = 4);
 
 /// The network under evidence: what is observed for certain has one state, the observed one, and is in no table any more; soft evidence is one

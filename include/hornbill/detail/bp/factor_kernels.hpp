@@ -11,7 +11,7 @@
 
 namespace hornbill::detail {
 
-/// Messages of chunks, one thread a chunk.   Source: design.md section 2.
+/// Messages of chunks, one thread a chunk.   Source: hornbill/bp/README.md, equations 8 and 9.
 /// Traffic (double) of an AND of n variables: 20 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum (a
 /// gather), 8 B message read and 8 B written.
 template <Write write, class F>

@@ -11,7 +11,7 @@
 //     c1 = p1 h + 1 - p1,  c2 = p2 h + 1 - p2,
 //     to the head:  m(1)/m(0) = (p1 + U p2) / ((1 - p1) + U (1 - p2))
 //     to body j:    m(1)/m(0) = (c1 + U_j c2) / (c2 + U_j c2),
-// which are design.md section 2 divided by Q and by P(head = 0).
+// which are equations 8 and 9 of hornbill/bp/README.md.
 //
 // Everything is written for two kinds of numbers: Extended, which never leaves its range, and the machine's own. Where inputs
 // and results are ordinary, both give the same bits (tests/test_bp_arithmetic.cpp), so which of them computed a message cannot
