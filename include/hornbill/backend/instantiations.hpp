@@ -1,5 +1,5 @@
 /// \file
-/// What backends/<name>/instantiate.cpp compiles, so that users' files need not. Other value types still work from the headers.
+/// What backends/NAME/instantiate.cpp compiles, so that users' files need not. Other value types still work from the headers.
 #pragma once
 
 #include <hornbill/backend/enabled.hpp>

@@ -1,5 +1,5 @@
 /// \file
-/// What backends/<name>/instantiate_tables.cpp compiles of dense tables, so that users' files need not. Other semirings still work from the headers.
+/// What backends/NAME/instantiate_tables.cpp compiles of dense tables, so that users' files need not. Other semirings still work from the headers.
 #pragma once
 
 #include <hornbill/backend/enabled.hpp>

@@ -1,5 +1,5 @@
 /// \file
-/// How kernels are launched on each backend. The numbers live in backends/<name>/tuning.hpp.
+/// How kernels are launched on each backend. The numbers live in backends/NAME/tuning.hpp.
 #pragma once
 
 #include <hornbill/types.hpp>
@@ -24,7 +24,7 @@ struct Tuning {
   Index local_longest;      ///< variable or factor, in edges, that one thread of it takes on
 };
 
-/// Specialised for each enabled backend in backends/<name>/tuning.hpp.
+/// Specialised for each enabled backend in backends/NAME/tuning.hpp.
 template <class ExecutionSpace>
 struct TuningOf;
 
