@@ -2,13 +2,13 @@
 """Markdown tables of the JSON lines that perf_bp and lbp_table.py write.
 
     perf/tables.py perf/results/FILE.jsonl ...
-    perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph, for README
-    perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph, for README
+    perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph
+    perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph
     perf/tables.py --sets perf/results/BP_FILE.jsonl ...         perf_bp's with --sets, one row a graph and schedule
     perf/tables.py --threads perf/results/BP_FILE.jsonl ...      perf_bp's with one number of CPU threads after another
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
-    perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine, for README
-    perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method, for README
+    perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine
+    perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method
 """
 import argparse
 import json

@@ -90,8 +90,8 @@ void add_schedule(CLI::App& app, int&) {
   command->add_option("-o,--output", a->output, "Store into this .h5 file instead of FILE");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer("Edge ids are positions in graph/factor_variables: factor by factor, head first.\n"
-                  "--store rewrites the file, with all that README.md lists; datasets of your own in it are not kept: use -o.\n"
-                  "Schedules of your own are datasets in the .h5 file: see README.md, \"The file format\".");
+                  "--store rewrites the file, with all that inputs/FORMAT.md lists; datasets of your own in it are not kept: use -o.\n"
+                  "Schedules of your own are datasets in the .h5 file: see inputs/FORMAT.md, \"Models\".");
   command->callback([a] { analyse(*a); });
 }
 

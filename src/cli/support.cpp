@@ -103,7 +103,7 @@ CLI::Validator known_backend() {
       [](std::string& name) {
         auto const names = backend::names();
         if (std::find(names.begin(), names.end(), name) != names.end()) return std::string();
-        return fmt::format("there is no backend '{}' in this build; there are {}. README.md says how to build with others", name, fmt::join(names, ", "));
+        return fmt::format("there is no backend '{}' in this build; there are {}. README.md, \"Build\", names the presets of others", name, fmt::join(names, ", "));
       },
       "");
 }

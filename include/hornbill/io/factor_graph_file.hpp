@@ -1,7 +1,7 @@
 /// \file
 /// Hornbill's own file format: one model in one HDF5 file.
 ///
-/// Root attribute `hornbill_format` = 1. Datasets and types are those of the table in README.md, "The file format".
+/// Root attribute `hornbill_format` = 1. Datasets and types are those of inputs/FORMAT.md, "Models".
 /// Unknown datasets are ignored when reading and lost when writing.
 #pragma once
 
