@@ -110,7 +110,7 @@ class CountedBytes {
       bytes += sizeof(task) + parameters + 2 * node * static_cast<std::size_t>(task.last_part - task.first_part);
       for (Index part = task.first_part; part < task.last_part; ++part) bytes += bytes_of_members(plan_.parts[part]);
       for (Index i = task.first_chunk; i < task.last_chunk && !plan_.lanes.empty(); ++i)
-        bytes += plan_.most_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i]) : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
+        bytes += plan_.max_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i]) : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
     }
     return bytes;
   }

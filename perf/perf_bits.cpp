@@ -84,7 +84,7 @@ Case make_case(std::string const& name) {
   auto const colon = name.find(':');
   auto const seed = [&] { return colon == std::string::npos ? 1u : static_cast<unsigned>(std::stoul(name.substr(colon + 1))); };
   Case c;
-  if (name.starts_with("random_tables")) c.graph = hb::test::random_graph(seed(), {.tables = 0.4, .most_states = 4});
+  if (name.starts_with("random_tables")) c.graph = hb::test::random_graph(seed(), {.tables = 0.4, .max_states = 4});
   else if (name.starts_with("random")) c.graph = hb::test::random_graph(seed(), {.num_variables = 300, .num_factors = 120, .largest_body = 90});
   else if (std::isdigit(static_cast<unsigned char>(name[0])) || name.starts_with("hub") || name.starts_with("tables")) c.graph = hb::perf::graph_named(name);
   else {

@@ -27,7 +27,7 @@ struct Arguments {
   std::vector<std::string> models, backends, precisions{"double"};
   std::string order = "min_fill", commit = HORNBILL_COMMIT, write_to;
   int repeats = 5, tries = 10;
-  double most_bytes = 0;
+  double max_bytes = 0;
 };
 
 double seconds_of(auto&& function) {
@@ -168,7 +168,7 @@ json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNet
   double const order_seconds = seconds_of([&] { host = hb::elim::make_plan(network.cardinality, scopes, order_of(a, network.cardinality, scopes)); });
   json result{{"engine", "elimination"}, {"width", host.order.width}, {"total_cells", host.order.total_cells}, {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.most_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
+  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes) return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] {
     auto const plan = hb::elim::make_plan(exec, host);
     hb::elim::load(exec, network, plan, hb::elim::make_state<Value>(exec, plan));
@@ -201,7 +201,7 @@ json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableN
   double const order_seconds = seconds_of([&] { host = hb::jtree::make_plan(network.cardinality, scopes, hb::jtree::make_join_tree(network.cardinality, scopes, order_of(a, network.cardinality, scopes))); });
   json result{{"engine", Semiring::scales ? "junction tree" : "junction tree in logarithms"}, {"width", host.tree.order.width}, {"total_cells", host.tree.order.total_cells}, {"cliques", host.tree.cliques.size()}, {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.most_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.most_bytes) return result.update({{"error", "too large"}}), result;
+  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes) return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] { hb::jtree::make_state<Semiring>(exec, hb::jtree::make_plan(exec, host), network); });
   auto const plan = hb::jtree::make_plan(exec, host);
   auto state = hb::jtree::make_state<Semiring>(exec, plan, network);
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
   app.add_option("--order", a.order, "min_fill or min_weight")->check(CLI::IsMember({"min_fill", "min_weight"}));
   app.add_option("--tries", a.tries, "Orders to make");
   app.add_option("--repeats", a.repeats, "Runs, of which the median counts")->check(CLI::Range(1, 1000));
-  app.add_option("--most-bytes", a.most_bytes, "Models that take more are left out");
+  app.add_option("--most-bytes", a.max_bytes, "Models that take more are left out");
   app.add_option("--write-wcsp", a.write_to, "Write generated networks to this folder, and time nothing");
   app.add_option("--commit", a.commit, "Of the build, where git does not tell");
   CLI11_PARSE(app, argc, argv);

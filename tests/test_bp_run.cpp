@@ -43,7 +43,7 @@ TEST_CASE_TEMPLATE("bp: PARALL and SEQFIX follow the oracle on random graphs", T
 
 TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the oracle, mixed with Horn factors", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 40, .num_factors = 60, .largest_body = 3, .tables = 0.5, .most_states = 4});
+    auto const graph = test::random_graph(seed, {.num_variables = 40, .num_factors = 60, .largest_body = 3, .tables = 0.5, .max_states = 4});
     INFO("seed ", seed);
     HostEvidence evidence;
     for (Index v = 2; v < 10; v += 3)
@@ -68,7 +68,7 @@ TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the orac
 TEST_CASE_TEMPLATE("bp: large tables, and those whose products leave the range of numbers, follow the oracle", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 6; ++seed)
     for (double least : {0.0, sizeof(typename T::Value) == 8 ? 1e-250 : 1e-30}) {
-      auto const graph = test::random_graph(seed, {.num_variables = 30, .num_factors = 20, .tables = 1, .most_states = 4, .largest_table = 7, .least_entry = least});
+      auto const graph = test::random_graph(seed, {.num_variables = 30, .num_factors = 20, .tables = 1, .max_states = 4, .largest_table = 7, .min_entry = least});
       INFO("seed ", seed, ", least ", least);
       HostEvidence evidence;
       for (Index v = 0; v < 12; ++v)
@@ -162,7 +162,7 @@ TEST_CASE_TEMPLATE("bp: exact on forests after one TOPO iteration", T, HORNBILL_
 TEST_CASE_TEMPLATE("bp: a batched run has the bits of the sequential run", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     auto const graph = test::random_graph(seed, {.num_variables = 150, .num_factors = 200, .largest_body = seed % 2 ? 6 : 90,
-                                                 .tables = seed % 3 == 0 ? 0.2 : 0.0, .most_states = 3});
+                                                 .tables = seed % 3 == 0 ? 0.2 : 0.0, .max_states = 3});
     std::vector<Offset> order(graph.num_edges());
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 rng(seed);
@@ -464,7 +464,7 @@ TEST_CASE_TEMPLATE("bp: with damping the residual is that of undamped steps", T,
 
 TEST_CASE_TEMPLATE("bp: acceleration has the same bits however a schedule is run", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
     Solver<T> batched(graph, bp::SeqFix{}, {}, {bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {bp::Execution::sequential});
     bp::Options const options{.max_iterations = 40, .tolerance = 1e-30, .acceleration = {.after = 3, .cycle = 7, .window = 5}};
     auto const report = batched.run(options);
@@ -546,7 +546,7 @@ TEST_CASE_TEMPLATE("bp: acceleration damps more where a run does not come nearer
 }
 
 TEST_CASE_TEMPLATE("bp: SEQRND is SEQFIX in one order after another", T, HORNBILL_TEST_CELLS) {
-  auto const graph = test::random_graph(5, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+  auto const graph = test::random_graph(5, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
   Solver<T> one_by_one(graph, bp::SeqFix{});
   for (int i = 0; i < 4; ++i) {
     one_by_one.plan = bp::make_plan(one_by_one.exec, graph, bp::SeqFix{bp::random_order(graph, {.seed = 3}, i)}, {bp::Execution::sequential});
@@ -560,7 +560,7 @@ TEST_CASE_TEMPLATE("bp: SEQRND is SEQFIX in one order after another", T, HORNBIL
 }
 
 TEST_CASE_TEMPLATE("bp: RESIDUAL with all messages is PARALL", T, HORNBILL_TEST_CELLS) {
-  auto const graph = test::random_graph(6, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .most_states = 3});
+  auto const graph = test::random_graph(6, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
   Solver<T> parall(graph, bp::Parall{});
   parall.iterate(5);
   for (bool randomised : {false, true}) {
@@ -580,7 +580,7 @@ TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, an
   candidates.iterate(1);
   residual.iterate(1);
   auto const all = candidates.messages(), after = residual.messages();
-  double least_updated = 1, most_left = 0;
+  double min_updated = 1, max_left = 0;
   std::size_t unsettled = 0, updated = 0;
   for (std::size_t e = 0; e < before.size(); ++e) {
     if (before[e] == all[e]) continue;
@@ -588,15 +588,15 @@ TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, an
     double const change = std::abs(probability(all[e]) - probability(before[e]));
     if (after[e] == all[e]) {
       ++updated;
-      least_updated = std::min(least_updated, change);
+      min_updated = std::min(min_updated, change);
     } else {
       CHECK(after[e] == before[e]);
-      most_left = std::max(most_left, change);
+      max_left = std::max(max_left, change);
     }
   }
   CHECK(updated >= unsettled / 10);
   CHECK(updated < unsettled);
-  CHECK(most_left < 1.001 * least_updated);  // residuals are kept in float
+  CHECK(max_left < 1.001 * min_updated);  // residuals are kept in float
 
   double const tolerance = sizeof(typename T::Value) == 8 ? 1e-9 : 1e-6;
   Solver<T> seqfix(graph, bp::SeqFix{}), random(graph, bp::Residual{.share = 0.5, .randomised = true});
@@ -722,7 +722,7 @@ TEST_CASE_TEMPLATE("bp: stored messages of a run with hard evidence lead on with
 }
 
 TEST_CASE_TEMPLATE("bp: stored messages of variables of many states lead on", T, HORNBILL_TEST_CELLS) {
-  auto const graph = test::random_graph(9, {.num_factors = 60, .deterministic = false, .tables = 0.8, .most_states = 5});
+  auto const graph = test::random_graph(9, {.num_factors = 60, .deterministic = false, .tables = 0.8, .max_states = 5});
   Solver<T> first(graph, bp::SeqFix{}), second(graph, bp::SeqFix{});
   REQUIRE(graph.num_messages() > graph.num_edges());
   first.iterate(5);

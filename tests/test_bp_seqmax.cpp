@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("seqmax: updates come in the oracle's order", T, HORNBILL_DOU
 TEST_CASE_TEMPLATE("seqmax: ends where SEQFIX does; tables, damping and acceleration included", T, HORNBILL_TEST_CELLS) {
   bool const is_double = sizeof(typename T::Value) == 8;
   auto const horn = test::random_graph(21, {.num_variables = 120, .num_factors = 100, .largest_body = 3});
-  auto const tables = test::random_graph(2, {.num_variables = 40, .num_factors = 36, .largest_body = 2, .tables = 0.5, .most_states = 3});
+  auto const tables = test::random_graph(2, {.num_variables = 40, .num_factors = 36, .largest_body = 2, .tables = 0.5, .max_states = 3});
   for (auto const* graph : {&horn, &tables}) {
     HostEvidence const evidence{Observation::hard(3, 0)};
     bp::Options options{.max_iterations = 3000, .tolerance = is_double ? 1e-11 : 1e-5};

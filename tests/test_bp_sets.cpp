@@ -48,7 +48,7 @@ std::vector<HostEvidence> growing_sets(HostFactorGraph const& graph, std::size_t
 
 TEST_CASE_TEMPLATE("sets: each has the bits of a run of its own", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .deterministic = false, .tables = 0.2, .most_states = 3});
+    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .deterministic = false, .tables = 0.2, .max_states = 3});
     auto const sets = growing_sets(graph, 5);
     for (auto const& [strategy, execution] : {std::pair<bp::Strategy, bp::Execution>{bp::Parall{}, bp::Execution::automatic},
                                               {bp::SeqFix{}, bp::Execution::batched},

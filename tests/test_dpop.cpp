@@ -92,7 +92,7 @@ class OneOfSeveral : public elim::Messenger {
   int rank_, num_ranks_;
 };
 
-constexpr elim::MiniBucketOptions exactly{.most_variables = std::numeric_limits<int>::max()};
+constexpr elim::MiniBucketOptions exactly{.max_variables = std::numeric_limits<int>::max()};
 
 }  // namespace
 
@@ -151,7 +151,7 @@ TEST_CASE_TEMPLATE("ADPOP: the bounds and assignments of mini-buckets", Cell, HO
         CAPTURE(match);
         auto const network = random_costs(seed);
         auto const tree = tree_of(network, Heuristic::depth_first, seed);
-        elim::MiniBucketOptions const options{.most_variables = z, .match_moments = match};
+        elim::MiniBucketOptions const options{.max_variables = z, .match_moments = match};
         auto const agents = elim::dpop(exec, network, tree, options, here);
         auto const plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), tree.order, options);
         auto const buckets = elim::eliminate<Semiring>(exec, network, plan);
@@ -201,7 +201,7 @@ TEST_CASE("DPOP: agents apart, constants, none at all, and nothing possible") {
 TEST_CASE("DPOP: ranks have subtrees of about equal work") {
   auto const network = chain(100);
   auto const tree = tree_of(network, Heuristic::depth_first);
-  auto const rank = elim::ranks_of_agents(tree, network.cardinality, exactly.most_variables, 4);
+  auto const rank = elim::ranks_of_agents(tree, network.cardinality, exactly.max_variables, 4);
   for (int r = 0; r < 4; ++r) {
     auto const count = std::count(rank.begin(), rank.end(), r);
     CHECK(count >= 24);
@@ -214,7 +214,7 @@ TEST_CASE("DPOP: every rank has agents, however unequal their work") {
   auto const network = clique(7);
   for (int num_ranks = 1; num_ranks <= 9; ++num_ranks) {
     CAPTURE(num_ranks);
-    auto const rank = elim::ranks_of_agents(tree_of(network, Heuristic::depth_first), network.cardinality, exactly.most_variables, num_ranks);
+    auto const rank = elim::ranks_of_agents(tree_of(network, Heuristic::depth_first), network.cardinality, exactly.max_variables, num_ranks);
     for (int r = 0; r < std::min(num_ranks, 7); ++r) CHECK(std::count(rank.begin(), rank.end(), r) > 0);
     for (int r : rank) CHECK((r >= 0 && r < num_ranks));
   }
@@ -237,8 +237,8 @@ TEST_CASE("DPOP: a tree so wide that its cells are no number") {
   for (int r : elim::ranks_of_agents(tree, network.cardinality, 2, 3)) CHECK((r >= 0 && r < 3));
   elim::OneProcess here;
   Kokkos::DefaultHostExecutionSpace const exec;
-  auto const agents = elim::dpop(exec, network, tree, {.most_variables = 2}, here);
-  auto const buckets = elim::eliminate<Semiring>(exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.most_variables = 2}));
+  auto const agents = elim::dpop(exec, network, tree, {.max_variables = 2}, here);
+  auto const buckets = elim::eliminate<Semiring>(exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.max_variables = 2}));
   CHECK(!agents.is_exact);
   CHECK(agents.value == buckets.value);
   CHECK(agents.assignment == buckets.assignment);
@@ -259,7 +259,7 @@ TEST_CASE("DPOP: agents in several processes answer as in one") {
       CAPTURE(num_ranks);
       auto const network = seed == 5 ? clique(9) : random_costs(seed);
       auto const tree = tree_of(network, seed % 2 ? Heuristic::depth_first : Heuristic::min_fill, seed);
-      elim::MiniBucketOptions const options{.most_variables = seed < 3 ? 3 : 20};
+      elim::MiniBucketOptions const options{.max_variables = seed < 3 ? 3 : 20};
       elim::OneProcess here;
       auto const alone = elim::dpop(Kokkos::Serial(), network, tree, options, here);
       Mailboxes boxes;

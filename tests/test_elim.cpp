@@ -561,9 +561,9 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
     std::iota(order.begin(), order.end(), 0);
     try {
       if (is_given) elim::measure_order(cardinality, {tables.begin(), tables.end()}, order, 1000);
-      else elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 3, .most_cells = 1000});
+      else elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 3, .max_cells = 1000});
     } catch (elim::TooWideError const& e) {
-      CHECK(e.most_cells == 1000);
+      CHECK(e.max_cells == 1000);
       return e.excess;
     }
     FAIL("nothing was thrown");
@@ -595,7 +595,7 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
 
 TEST_CASE("tables: Horn factors, wide ones as chains, and evidence") {
   for (unsigned seed = 1; seed <= 6; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .most_states = 3});
+    auto const graph = test::random_graph(seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .max_states = 3});
     HostEvidence const evidence{Observation::hard(1, 1), Observation::soft(3, graph.states(3) == 2 ? 0.2 : 1, graph.states(3) == 2 ? 0.7 : 1)};
     auto const usable = graph.states(3) == 2 ? evidence : HostEvidence{evidence.front()};
     using Exec = Kokkos::DefaultHostExecutionSpace;

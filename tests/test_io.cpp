@@ -75,7 +75,7 @@ void check_refused(Function&& function, std::string const& message) {
 TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   Folder folder;
   io::Model model;
-  model.graph = test::random_graph(7, {.num_variables = 300, .num_factors = 3000, .tables = 0.3, .most_states = 5});
+  model.graph = test::random_graph(7, {.num_variables = 300, .num_factors = 3000, .tables = 0.3, .max_states = 5});
   for (Index v = 0; v < model.graph.num_variables; ++v) model.graph.variable_names.push_back(fmt::format("größe_{}", v));
   model.schedules["a"] = {bp::ScheduleKind::order, {3, 1, 2}, {}, {}, {}};
   model.schedules["b"] = {bp::ScheduleKind::batches, {3, 1, 2}, {0, 2, 3}, {}, {}};
@@ -163,7 +163,7 @@ TEST_CASE("io: .fg and .causal_fg both ways; AND and OR are recognised in tables
 
 TEST_CASE("io: .fg with tables of other cardinality keeps them") {
   Folder folder;
-  auto const graph = test::random_graph(9, {.num_variables = 30, .num_factors = 50, .tables = 1, .most_states = 4});
+  auto const graph = test::random_graph(9, {.num_variables = 30, .num_factors = 50, .tables = 1, .max_states = 4});
   io::write_fg(graph, folder / "g.fg");
   auto const read = io::read_fg(folder / "g.fg");
   for (Index a = 0; a < graph.num_factors(); ++a) {

@@ -89,7 +89,7 @@ TEST_CASE("uai: what is unlikely does not become impossible") {
 
 TEST_CASE("uai: written and read again") {
   test::ClauseFolder const folder;
-  auto const graph = test::random_graph(5, {.num_variables = 40, .largest_body = 5, .tables = 0.4, .most_states = 4});
+  auto const graph = test::random_graph(5, {.num_variables = 40, .largest_body = 5, .tables = 0.4, .max_states = 4});
   std::string const file = folder.path / "x.uai";
   io::write_uai(graph, file);
   auto const again = io::read_model(file).graph;

@@ -12,7 +12,7 @@ using namespace hornbill;
 
 namespace {
 
-std::atomic<std::int64_t> allocated{0}, most_allocated{0};
+std::atomic<std::int64_t> allocated{0}, max_allocated{0};
 std::string counted_space;
 
 /// Counts the bytes of Views that live at once in one memory space: a device's, without the host's copies.
@@ -20,11 +20,11 @@ struct CountAllocations {
   explicit CountAllocations(std::string space) {
     namespace tools = Kokkos::Tools::Experimental;
     counted_space = std::move(space);
-    allocated = most_allocated = 0;
+    allocated = max_allocated = 0;
     tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
       if (space.name != counted_space) return;
       allocated += static_cast<std::int64_t>(bytes);
-      most_allocated = std::max(most_allocated.load(), allocated.load());
+      max_allocated = std::max(max_allocated.load(), allocated.load());
     });
     tools::set_deallocate_data_callback([](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
       if (space.name == counted_space) allocated -= static_cast<std::int64_t>(bytes);
@@ -43,16 +43,16 @@ void check_promise(double promised, Use const& use) {
   use();
   double const small_change = 16384;
   INFO("promised ", promised);
-  CHECK(most_allocated > 0);
-  CHECK(static_cast<double>(most_allocated) <= promised + small_change);
-  CHECK(promised <= 1.2 * static_cast<double>(most_allocated));
+  CHECK(max_allocated > 0);
+  CHECK(static_cast<double>(max_allocated) <= promised + small_change);
+  CHECK(promised <= 1.2 * static_cast<double>(max_allocated));
 }
 
 }  // namespace
 
 TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T, HORNBILL_TEST_CELLS) {
   auto const derivations = generate({.num_variables = 20000, .num_edges = 70000}).graph;
-  auto const tables = test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .most_states = 4});
+  auto const tables = test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .max_states = 4});
   FactorGraphBuilder builder(20000);  // a chain: a batch a factor
   builder.add_prior(0, 0.7);
   for (Index v = 1; v < 20000; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.9, 0.1);

@@ -71,7 +71,7 @@ TEST_CASE_TEMPLATE("mini-buckets: costs between bounds", Cell, HORNBILL_DOUBLE_C
       CAPTURE(z);
       for (bool match : {false, true}) {
         CAPTURE(match);
-        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.max_variables = z, .match_moments = match});
         CHECK(bound <= least);
         CHECK(found >= least);
         CHECK((!is_exact || bound == least));
@@ -95,7 +95,7 @@ TEST_CASE_TEMPLATE("mini-buckets: probabilities between bounds", Cell, HORNBILL_
     for (int z : {2, 3, 5, 9}) {
       CAPTURE(z);
       for (bool match : {false, true}) {
-        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        auto const [bound, found, is_exact] = bounds_of<Semiring, typename Cell::Exec>(network, {.max_variables = z, .match_moments = match});
         CHECK(bound >= best - tolerance);
         CHECK(found <= best + tolerance);
         if (is_exact) CHECK(std::abs(bound - best) <= tolerance);
@@ -142,20 +142,20 @@ TEST_CASE("mini-buckets: what is forbidden stays so, and what cannot be asked") 
   network.tables = {{{0, 1}, {never, never, 1, 2}}, {{0, 2}, {-3, 4, never, never}}, {{1, 2}, {5, 0, -7, 1}}};
   for (bool match : {false, true}) {
     CAPTURE(match);
-    CHECK(bounds_of<Semiring, Exec>(network, {.most_variables = 3, .match_moments = match}).bound == static_cast<double>(never));
+    CHECK(bounds_of<Semiring, Exec>(network, {.max_variables = 3, .match_moments = match}).bound == static_cast<double>(never));
     elim::Order const order = elim::measure_order(network.cardinality, elim::scopes_of(network), {0, 1, 2});
-    auto const plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), order, {.most_variables = 2, .match_moments = match});
+    auto const plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), order, {.max_variables = 2, .match_moments = match});
     auto const bound = elim::eliminate<Semiring>(Exec(), network, plan).value;
     CHECK(!plan.is_exact);
     CHECK((bound == never) == match);
   }
   auto const scopes = elim::scopes_of(network);
   auto const order = elim::make_order(network.cardinality, scopes);
-  CHECK_THROWS_AS(elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 0}), InputError);
+  CHECK_THROWS_AS(elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.max_variables = 0}), InputError);
   tables::TableNetwork<double> sum;
   sum.cardinality = network.cardinality;
   for (auto const& table : network.tables) sum.tables.push_back({table.scope, std::vector<double>(4, 0.5)});
-  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 2});
+  auto const plan = elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.max_variables = 2});
   CHECK_THROWS_AS(elim::eliminate<tables::SumProduct<double>>(Exec(), sum, plan), Error);
 }
 
@@ -170,12 +170,12 @@ TEST_CASE_TEMPLATE("mini-buckets: by content, costs between bounds, tighter than
         CAPTURE(match);
         auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<Cost>(100 * x * x * x); });
         auto const least = static_cast<double>(test::enumerate<Semiring>(network));
-        auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match});
+        auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.max_variables = z, .match_moments = match});
         CHECK(bound <= least);
         CHECK(found >= least);
         CHECK((!is_exact || bound == least));
         if (z == 9) CHECK(is_exact);
-        by_size += bounds_of<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = match}).bound;
+        by_size += bounds_of<Semiring, typename Cell::Exec>(network, {.max_variables = z, .match_moments = match}).bound;
         by_content += bound;
       }
   CHECK(by_content > by_size);
@@ -190,7 +190,7 @@ TEST_CASE_TEMPLATE("mini-buckets: by content, probabilities between bounds", Cel
       CAPTURE(z);
       auto const network = dense_network<Semiring>(seed, 9, [](double x) { return static_cast<typename Cell::Value>(x); });
       double const best = std::log(static_cast<double>(test::enumerate<Semiring>(network)));
-      auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.most_variables = z, .match_moments = seed % 2 == 0});
+      auto const [bound, found, is_exact] = bounds_by_content<Semiring, typename Cell::Exec>(network, {.max_variables = z, .match_moments = seed % 2 == 0});
       CHECK(bound >= best - tolerance);
       CHECK(found <= best + tolerance);
       if (z == 9) CHECK(found == doctest::Approx(best).epsilon(tolerance));
@@ -210,8 +210,8 @@ TEST_CASE_TEMPLATE("mini-buckets: tables that contradict each other stay togethe
       CAPTURE(turn);
       auto const scopes = elim::scopes_of(network);
       auto const order = elim::measure_order(network.cardinality, scopes, {0, 1, 2, 3});
-      auto const by_size = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.most_variables = 3}));
-      auto const by_content = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_content_plan<Semiring>(typename Cell::Exec(), network, order, {.most_variables = 3}));
+      auto const by_size = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_mini_bucket_plan(network.cardinality, scopes, order, {.max_variables = 3}));
+      auto const by_content = bounds_by<Semiring, typename Cell::Exec>(network, elim::make_content_plan<Semiring>(typename Cell::Exec(), network, order, {.max_variables = 3}));
       apart += by_size.bound == 0;
       CHECK(by_content.bound == static_cast<double>(price));
       CHECK(!by_content.is_exact);
@@ -226,5 +226,5 @@ TEST_CASE("mini-buckets: a partitioner that loses a table") {
   } loses;
   auto const network = dense_network<tables::MinSum<Cost>>(1, 5, [](double x) { return static_cast<Cost>(100 * x); });
   auto const scopes = elim::scopes_of(network);
-  CHECK_THROWS_WITH_AS(elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), {.most_variables = 2}, loses), doctest::Contains("into one part"), Error);
+  CHECK_THROWS_WITH_AS(elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), {.max_variables = 2}, loses), doctest::Contains("into one part"), Error);
 }

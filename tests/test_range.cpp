@@ -150,7 +150,7 @@ TEST_CASE_TEMPLATE("range: mini-buckets of steep tables bound the best", Cell, H
     for (bool match : {false, true}) {
       CAPTURE(seed);
       CAPTURE(match);
-      elim::MiniBucketOptions const options{.most_variables = 2, .match_moments = match};
+      elim::MiniBucketOptions const options{.max_variables = 2, .match_moments = match};
       auto const order = elim::make_order(network.cardinality, scopes);
       for (auto const& plan : {elim::make_mini_bucket_plan(network.cardinality, scopes, order, options), elim::make_content_plan<MaxProduct<double>>(exec, network, order, options),
                                elim::make_content_plan<MaxSum<double>>(exec, expected, order, options)}) {

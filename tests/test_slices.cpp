@@ -43,7 +43,7 @@ TEST_CASE_TEMPLATE("slices: the same costs and assignments", Cell, HORNBILL_DOUB
   auto const network = clique<Cost>(10, [](Index i) { return i == 7 ? tables::infinite_cost : Cost{i}; });
   for (int z : {20, 6}) {
     CAPTURE(z);
-    auto const plan = plan_of(network, {.most_variables = z, .match_moments = true});
+    auto const plan = plan_of(network, {.max_variables = z, .match_moments = true});
     auto const whole = elim::eliminate<Semiring>(exec, network, plan);
     for (std::size_t bytes : {std::size_t{1} << 30, std::size_t{5000}, std::size_t{3000}}) {
       auto const sliced = elim::eliminate_in_slices<Semiring>(exec, network, plan, bytes);
@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("slices: the same probabilities, all slices of a table scaled
   using Value = typename Cell::Value;
   typename Cell::Exec const exec;
   auto const network = clique<Value>(10, [](Index i) { return static_cast<Value>(i * i) * Value(1e-7); });
-  auto const plan = plan_of(network, {.most_variables = 20});
+  auto const plan = plan_of(network, {.max_variables = 20});
   auto const check = [&]<class Semiring>(Semiring) {
     auto const whole = elim::eliminate<Semiring>(exec, network, plan);
     auto const sliced = elim::eliminate_in_slices<Semiring>(exec, network, plan, 8000);
@@ -143,12 +143,12 @@ TEST_CASE_TEMPLATE("slices: what is larger than the buffers that it goes by way 
 
 TEST_CASE("mini-buckets: moments are not matched in 32 bits") {
   auto const network = clique<tables::NarrowCost>(6, [](Index i) { return tables::NarrowCost{i}; });
-  auto const plan = plan_of(network, {.most_variables = 3, .match_moments = true});
+  auto const plan = plan_of(network, {.max_variables = 3, .match_moments = true});
   CHECK_THROWS_WITH_AS(elim::eliminate<tables::MinSum<tables::NarrowCost>>(Kokkos::DefaultHostExecutionSpace(), network, plan), doctest::Contains("moments are matched in 64 bits"), Error);
 }
 
 TEST_CASE("slices: less memory than a row takes") {
   auto const network = clique<Cost>(10, [](Index i) { return Cost{i}; });
-  auto const plan = plan_of(network, {.most_variables = 20});
+  auto const plan = plan_of(network, {.max_variables = 20});
   CHECK_THROWS_WITH_AS(elim::eliminate_in_slices<tables::MinSum<Cost>>(Kokkos::DefaultHostExecutionSpace(), network, plan, 100), doctest::Contains("one row of a table needs"), CapacityError);
 }

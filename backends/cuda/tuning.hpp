@@ -20,7 +20,7 @@ struct TuningOf<Kokkos::Cuda> {
                                 .check_every = 10,
                                 .chromatic_from = 0,
                                 .local_share = 0.1,
-                                .local_most = 8192,
+                                .max_local_edges = 8192,
                                 .local_longest = 1024};
 };
 

@@ -22,7 +22,7 @@ struct TuningOf<Kokkos::OpenMP> {
                                 .check_every = 1,
                                 .chromatic_from = 4,
                                 .local_share = 1,
-                                .local_most = std::numeric_limits<Index>::max(),
+                                .max_local_edges = std::numeric_limits<Index>::max(),
                                 .local_longest = std::numeric_limits<Index>::max()};
 };
 

@@ -22,7 +22,7 @@ struct TuningOf<Kokkos::Serial> {
                                 .check_every = 1,
                                 .chromatic_from = std::numeric_limits<int>::max(),
                                 .local_share = 1,
-                                .local_most = std::numeric_limits<Index>::max(),
+                                .max_local_edges = std::numeric_limits<Index>::max(),
                                 .local_longest = std::numeric_limits<Index>::max()};
 };
 

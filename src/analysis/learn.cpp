@@ -16,14 +16,14 @@ namespace hornbill::analysis {
 namespace {
 
 constexpr double least = 1e-6;           // of a rule that is learned, and of what it lacks to 1
-constexpr double least_product = 0x1p-39;  // so that plans laid out before stay right: Inference::set_probabilities()
+constexpr double min_product = 0x1p-39;  // so that plans laid out before stay right: Inference::set_probabilities()
 
 /// Of a clause of these rules.
 double product_of(std::span<Index const> rules, std::vector<double> const& of_rule) {
   double product = 1;
   for (Index r : rules) {
     if (of_rule[r] == 0) return 0;
-    product = std::max(product * of_rule[r], least_product);
+    product = std::max(product * of_rule[r], min_product);
   }
   return product;
 }

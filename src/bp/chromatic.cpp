@@ -16,7 +16,7 @@ template <class T>
 using HostArray = Kokkos::View<T*, Kokkos::Device<Host, Kokkos::HostSpace>>;
 
 /// At a variable with more conflicts than so many a neighbour, its factors read it at old values.
-constexpr Offset most_conflicts = 16;
+constexpr Offset max_conflicts = 16;
 
 /// Which factors must differ in colour, in CSR form; symmetric. A pair that meets in two variables is there twice.
 struct Conflicts {
@@ -41,7 +41,7 @@ struct Neighbourhood {
   template <class Pair>
   void for_each_conflict(Pair const& pair) const {
     auto const writers = static_cast<Offset>(concluding.size()), readers = static_cast<Offset>(using_it.size());
-    if (writers * readers > most_conflicts * (writers + readers)) return;
+    if (writers * readers > max_conflicts * (writers + readers)) return;
     for (Index a : concluding)
       for (Index b : using_it)
         if (a != b) pair(a, b);

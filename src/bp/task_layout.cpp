@@ -91,7 +91,7 @@ class Layouter {
       plan_.parts.push_back(make_chunk(factor, first_edge(factor) + at, task.first_node + static_cast<Index>(at / chunk_size)));
     task.last_part = size_of(plan_.parts);
     plan_.num_nodes += NodeLevels(task.first_node, static_cast<Index>(degree(factor))).total();
-    plan_.most_parts = std::max(plan_.most_parts, task.last_part - task.first_part);
+    plan_.max_parts = std::max(plan_.max_parts, task.last_part - task.first_part);
     return task;
   }
 

@@ -90,7 +90,7 @@ double work_of(elim::HostPlan const& plan) {
 template <class Problem>
 void require_plan_bytes(MapArguments const& a, elim::HostPlan const& plan, elim::MiniBucketOptions const& options) {
   auto const bytes = tables::bytes_needed<typename Problem::Semiring::Value>(plan.reductions);
-  require_bytes(a, bytes, fmt::format("elimination by mini-buckets of {} variables", options.most_variables), "Fewer, by --mini-buckets, need less");
+  require_bytes(a, bytes, fmt::format("elimination by mini-buckets of {} variables", options.max_variables), "Fewer, by --mini-buckets, need less");
 }
 
 /// \throws CapacityError
@@ -109,7 +109,7 @@ elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, el
     require_plan_bytes<Problem>(a, plan, options);
     return plan;
   } catch (std::bad_alloc const&) {
-    throw CapacityError(fmt::format("{}: memory was not enough to compare the parts of {} variables", a.file, options.most_variables));
+    throw CapacityError(fmt::format("{}: memory was not enough to compare the parts of {} variables", a.file, options.max_variables));
   }
 }
 
@@ -141,7 +141,7 @@ void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan con
 template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   try {
-    elim::MiniBucketOptions const options{.most_variables = z};
+    elim::MiniBucketOptions const options{.max_variables = z};
     auto by_size = plan_by_size(a, problem, options, b.order);
     double const work = work_of(by_size);
     if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
@@ -160,7 +160,7 @@ std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock:
 template <class Problem>
 void match_moments(MapArguments const& a, Problem const& problem, Bounds<Problem>& b) {
   try {
-    elim::MiniBucketOptions const options{.most_variables = b.z, .match_moments = true};
+    elim::MiniBucketOptions const options{.max_variables = b.z, .match_moments = true};
     eliminate(a, problem, plan_of(a, problem, options, b.order, plan_by_size(a, problem, options, b.order)), b);
     b.matched_z = b.z;
   } catch (CapacityError const&) {

@@ -30,7 +30,7 @@ struct Run {
   double order_seconds = 0, seconds = 0;
 };
 
-elim::MiniBucketOptions options_of(MapArguments const& a) { return {.most_variables = a.mini_buckets.value_or(std::numeric_limits<int>::max()), .match_moments = a.match_moments}; }
+elim::MiniBucketOptions options_of(MapArguments const& a) { return {.max_variables = a.mini_buckets.value_or(std::numeric_limits<int>::max()), .match_moments = a.match_moments}; }
 
 /// What all agents keep, and what the largest makes besides: its output, and a copy of that on its way.
 std::size_t bytes_of_agents(elim::HostPlan const& plan) {
@@ -42,8 +42,8 @@ std::size_t bytes_of_agents(elim::HostPlan const& plan) {
 /// The tree, after it is known that its tables fit: sizes follow from scopes, so that no agent has to work to find out.
 elim::PseudoTree find_tree(MapArguments const& a, tables::CostNetwork const& network, std::size_t& bytes) {
   auto const scopes = elim::scopes_of(network);
-  auto const most_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(tables::most_table_cells);
-  auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, most_cells));
+  auto const max_cells = a.mini_buckets ? std::numeric_limits<double>::infinity() : static_cast<double>(tables::max_table_cells);
+  auto tree = elim::make_pseudo_tree(network.cardinality, scopes, find_order(a, network.cardinality, scopes, network.variable_names, max_cells));
   auto const to_blame = blame(a, tree.order, network);
   bytes = planned(a, to_blame, [&] { return bytes_of_agents(elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, options_of(a))); });
   require_bytes(a, bytes, "DPOP", to_blame);

@@ -158,11 +158,11 @@ namespace {
 /// By an order that is made for this alone: --order and --tries are of the question that was asked.
 template <class Semiring>
 auto value_within_reason(ExactArguments a, tables::TableNetwork<typename Semiring::Value> const& network) {
-  constexpr double most_cells = 1e8;  // a second or so on a CPU
+  constexpr double max_cells = 1e8;  // a second or so on a CPU
   a.order = "min_fill";
   a.options.tries = 1;
-  auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names, most_cells);
-  if (order.total_cells > most_cells) throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
+  auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names, max_cells);
+  if (order.total_cells > max_cells) throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
   double seconds = 0;
   return run<Semiring>(a, network, prepare(a, network, std::move(order)), seconds).value;
 }

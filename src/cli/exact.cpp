@@ -31,10 +31,10 @@ std::string heuristic_names() {
 /// What is worth a try where tables are too large: other orders only where they are not hopelessly so.
 /// \param excess  how many times as large as they may be
 std::string remedies(ExactArguments const& a, double excess) {
-  constexpr double most_that_orders_save = 1e6;
+  constexpr double max_excess_orders_save = 1e6;
   constexpr int many_tries = 200;
   std::vector<std::string> may_help;
-  if (excess < most_that_orders_save && (a.order != "min_weight" || a.options.tries < many_tries)) may_help.push_back(fmt::format("--order min_weight --tries {}", std::max(many_tries, a.options.tries)));
+  if (excess < max_excess_orders_save && (a.order != "min_weight" || a.options.tries < many_tries)) may_help.push_back(fmt::format("--order min_weight --tries {}", std::max(many_tries, a.options.tries)));
   if (a.takes_evidence) may_help.push_back("evidence");
   auto const others = fmt::format("{}", fmt::join(may_help, " or "));
   return others.empty() ? a.where_too_wide : fmt::format("{} may help{}{}", others, a.where_too_wide.empty() ? "" : "; ", a.where_too_wide);
@@ -49,8 +49,8 @@ void require_at_most(std::size_t usable, std::size_t needed, std::string const& 
   auto const& [width, variable, cells, is_whole] = e.excess;
   auto const v = static_cast<std::size_t>(variable);
   auto const name = v < variable_names.size() && !variable_names[v].empty() ? variable_names[v] : fmt::format("variable {}", v);
-  auto const why = fmt::format("{}: elimination is too wide: {} has a width of {}{}, and the table that {} makes {:.3g} cells; {:.10g} are possible", a.file, order, is_whole ? "" : "at least ", width, name, cells, e.most_cells);
-  auto const remedy = remedies(a, cells / e.most_cells);
+  auto const why = fmt::format("{}: elimination is too wide: {} has a width of {}{}, and the table that {} makes {:.3g} cells; {:.10g} are possible", a.file, order, is_whole ? "" : "at least ", width, name, cells, e.max_cells);
+  auto const remedy = remedies(a, cells / e.max_cells);
   throw CapacityError(remedy.empty() ? why : fmt::format("{}; {}", why, remedy));
 }
 
@@ -78,9 +78,9 @@ void settle(ExactArguments& a, std::vector<std::string> const& more_evidence) {
   if (!a.output.empty()) io::require_writable(a.output);
 }
 
-elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names, double most_cells) {
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names, double max_cells) {
   auto options = a.options;
-  options.most_cells = most_cells;
+  options.max_cells = max_cells;
   for (auto const& [name, heuristic] : heuristics)
     if (a.order == name) {
       options.heuristic = heuristic;
@@ -94,7 +94,7 @@ elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardin
   if (a.tries_orders) throw UsageError(fmt::format("--tries and --seed are for heuristics; {} is one order", a.order));
   auto variables = elim::read_order(a.order, variable_names, static_cast<Index>(cardinality.size()));
   try {
-    return elim::measure_order(cardinality, scopes, std::move(variables), most_cells);
+    return elim::measure_order(cardinality, scopes, std::move(variables), max_cells);
   } catch (InputError const& e) {
     throw InputError(fmt::format("{}: {}", a.order, e.what()));
   } catch (elim::TooWideError const& e) {

@@ -39,9 +39,9 @@ void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& 
 /// Fills in what was left to defaults, and checks that no file is written that is read.   \throws UsageError, InputError
 void settle(ExactArguments& a, std::vector<std::string> const& more_evidence = {});
 
-/// The order that --order names, or gives as a file.   \param most_cells  of a table that it makes   \throws InputError, CapacityError
+/// The order that --order names, or gives as a file.   \param max_cells  of a table that it makes   \throws InputError, CapacityError
 elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names,
-                       double most_cells = static_cast<double>(tables::most_table_cells));
+                       double max_cells = static_cast<double>(tables::max_table_cells));
 
 /// Bytes that may be used: what the device has left, or less where --memory-limit says so.   \units bytes
 std::size_t usable_bytes(ExactArguments const& a);

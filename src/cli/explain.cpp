@@ -18,7 +18,7 @@ namespace hornbill::cli {
 namespace {
 
 /// How many evidence sets to run at once: one a thread, since all wait for the last to converge, up to as many as keep a GPU busy.
-std::size_t most_at_once(SolverArguments const& a, bp::Strategy const& strategy) {
+std::size_t max_at_once(SolverArguments const& a, bp::Strategy const& strategy) {
   if (runs_one_set_at_a_time(strategy)) return 1;
   return backend::visit(a.backend, [](auto const& exec) { return std::clamp<std::size_t>(static_cast<std::size_t>(exec.concurrency()), 1, 64); });
 }
@@ -105,7 +105,7 @@ std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, 
 
 /// What each label does: every run is without one of them, the first without any.
 void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most, Explanation& e) {
-  std::size_t const count = 1 + (a.most_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
+  std::size_t const count = 1 + (a.max_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
   auto const log_odds = log_odds_under(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
     HostEvidence set;
     for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
@@ -113,12 +113,12 @@ void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t mos
     return set;
   }}, e);
   e.unlabelled = log_odds.front();
-  if (a.most_labels == 0) return;
+  if (a.max_labels == 0) return;
   std::vector<Influence> influences;
   for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], log_odds[1 + i]});
-  std::erase_if(influences, [&](Influence const& i) { return std::abs(moved_by(e, i)) < least_move; });
+  std::erase_if(influences, [&](Influence const& i) { return std::abs(moved_by(e, i)) < min_move; });
   std::stable_sort(influences.begin(), influences.end(), [&](Influence const& x, Influence const& y) { return std::abs(moved_by(e, x)) > std::abs(moved_by(e, y)); });
-  influences.resize(std::min(influences.size(), static_cast<std::size_t>(a.most_labels)));
+  influences.resize(std::min(influences.size(), static_cast<std::size_t>(a.max_labels)));
   e.influences = std::move(influences);
 }
 
@@ -143,7 +143,7 @@ int explain(ExplainArguments& a) {
     e.unlabelled = e.log_odds[e.alarm];
     if (!e.labels.empty()) {
       a.schedule = schedule;
-      explain_labels(a, model, most_at_once(a, strategy), e);
+      explain_labels(a, model, max_at_once(a, strategy), e);
     }
   }
   if (!a.dot.empty()) write_graphviz(e, model, a.dot);
@@ -167,7 +167,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option("MODEL", a->file, "Model without cycles, as `hornbill clauses model` makes it")->required();
   command->add_option("ALARM", a->alarm, "A variable, by name or number")->required();
   command->add_option("--evidence", a->evidence, "The labels: an evidence set of MODEL, or a text file, such as the session of `hornbill rank`; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--labels", a->most_labels, "Show so many labels. Each of the labels costs a run without it, one a CPU thread or 64 on a GPU at once; 0: none")->check(at_least(0))->capture_default_str();
+  command->add_option("--labels", a->max_labels, "Show so many labels. Each of the labels costs a run without it, one a CPU thread or 64 on a GPU at once; 0: none")->check(at_least(0))->capture_default_str();
   command->add_option("--dot", a->dot, "Write the explanation as a graph for Graphviz: `dot -Tsvg FILE`")->option_text("FILE");
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");

@@ -16,7 +16,7 @@ namespace hornbill::cli {
 struct ExplainArguments : SolverArguments {
   std::string alarm, dot;
   std::vector<std::string> evidence;
-  int most_labels = 10;
+  int max_labels = 10;
   bool json = false;
 };
 
@@ -48,7 +48,7 @@ struct Explanation {
 };
 
 /// Labels that move the alarm by less are not shown: most of what the others do is how far from the fixed point runs stop.   \units log-odds
-inline constexpr double least_move = 1e-3;
+inline constexpr double min_move = 1e-3;
 
 /// Log-odds by which a label moves the alarm; infinite where either side is certain.
 double moved_by(Explanation const& explanation, Influence const& influence);

@@ -65,7 +65,7 @@ void print_derivation(Explanation const& e, io::Model const& model) {
 void print_labels(Explanation const& e, io::Model const& model) {
   if (!e.influences) return;
   if (e.influences->empty()) {
-    fmt::print("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), least_move);
+    fmt::print("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), min_move);
     return;
   }
   fmt::print("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());

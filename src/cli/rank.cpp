@@ -83,7 +83,7 @@ class Ranker {
 
   /// Until all true alarms are found, none is left, enough rounds were run, or the user stops.
   void run() {
-    int left = a_.most_rounds < 0 ? std::numeric_limits<int>::max() : a_.most_rounds;
+    int left = a_.max_rounds < 0 ? std::numeric_limits<int>::max() : a_.max_rounds;
     if (!alarms_.found_all() && left > 0) infer();
     if (!a_.lists.empty() && rounds().empty() && !ranked_.empty()) write_ranked_list(a_.lists + "init.out", ranked_, alarms_, graph_);
     for (; left > 0 && !alarms_.found_all(); --left) {
@@ -235,7 +235,7 @@ void add_rank(CLI::App& app, int&) {
   command->add_option("--alarms", a->query, "Query of MODEL that lists the alarms")->capture_default_str();
   command->add_option("--evidence", a->evidence, "What is known before: an evidence set of MODEL, or a text file, as for lbp; may be given several times")->allow_extra_args(false)->option_text("SET");
   command->add_option("--session", a->session, "Keep every label in this file as it is given; if there is such a file, go on where it ends");
-  command->add_option("--rounds", a->most_rounds, "Stop after so many rounds; with --session so many more")->check(at_least(0));
+  command->add_option("--rounds", a->max_rounds, "Stop after so many rounds; with --session so many more")->check(at_least(0));
   command->add_option("--stats", a->stats, "Write a row each round to this file, with the columns of BINGO's drivers");
   command->add_option("--lists", a->lists, "Write ranked lists to PREFIXinit.out and, before each label, to PREFIX0.out, PREFIX1.out ..., as BINGO's drivers do")->option_text("PREFIX");
   command->add_flag("--cold", a->cold, "Begin each round's inference anew, rather than with the last one's messages: slower, and not swayed by what was believed before");

@@ -16,7 +16,7 @@ namespace hornbill::cli {
 struct RankArguments : SolverArguments {
   std::string query = "alarms", oracle, session, stats, lists;
   std::vector<std::string> evidence;
-  int most_rounds = -1;
+  int max_rounds = -1;
   bool ask = false, cold = false, json = false;
 };
 

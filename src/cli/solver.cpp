@@ -109,7 +109,7 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
 }
 
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
-  constexpr int most_told = 5;
+  constexpr int max_reported = 5;
   int changed = 0;
   HostEvidence all;
   std::unordered_map<Index, std::pair<Observation, std::string>> seen;  // and where
@@ -118,10 +118,10 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
       all.push_back(o);
       auto const [before, is_new] = seen.try_emplace(o.variable, o, source);
       if (is_new) continue;
-      if (before->second.second != source && !(before->second.first == o) && ++changed <= most_told) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
+      if (before->second.second != source && !(before->second.first == o) && ++changed <= max_reported) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
       before->second = {o, source};
     }
-  if (changed > most_told) fmt::print(stderr, "hornbill: and {} more variables\n", changed - most_told);
+  if (changed > max_reported) fmt::print(stderr, "hornbill: and {} more variables\n", changed - max_reported);
   return all;
 }
 
@@ -162,7 +162,7 @@ std::vector<Index> find_query(std::string const& file, io::Model const& model, s
   throw InputError(file, "/queries", fmt::format("there is no query '{}'; there {}", name, known.empty() ? "is `all` alone (.h5 files can hold others)" : "are all" + known));
 }
 
-Progress::Progress(int most, char const* what) : most_(most), what_(what), shown_(shows_progress()) {}
+Progress::Progress(int most, char const* what) : max_(most), what_(what), shown_(shows_progress()) {}
 
 Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "\r{:60}\r", "");
@@ -173,8 +173,8 @@ void Progress::operator()(int done, double change) {
   if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   drawn_ = true;
-  int const width = 24, filled = most_ > 0 ? static_cast<int>(static_cast<double>(width) * done / most_) : 0;
-  fmt::print(stderr, "\r[{:<{}}] {} of {} {} {:.2e} ", std::string(filled, '#'), width, done, most_, what_, change);
+  int const width = 24, filled = max_ > 0 ? static_cast<int>(static_cast<double>(width) * done / max_) : 0;
+  fmt::print(stderr, "\r[{:<{}}] {} of {} {} {:.2e} ", std::string(filled, '#'), width, done, max_, what_, change);
   std::fflush(stderr);
 }
 

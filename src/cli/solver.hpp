@@ -83,7 +83,7 @@ class Progress {
   void operator()(int done, double change);
 
  private:
-  int most_;
+  int max_;
   char const* what_;
   bool shown_, drawn_ = false;
   std::chrono::steady_clock::time_point last_{};

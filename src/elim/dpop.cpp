@@ -12,23 +12,23 @@ namespace hornbill::elim {
 namespace {
 
 /// Cells that an agent combines, about: of its largest table, at most as many as a number can tell.
-double work_of(Index agent, std::vector<Index> const& separator, std::vector<Index> const& cardinality, int most_variables) {
+double work_of(Index agent, std::vector<Index> const& separator, std::vector<Index> const& cardinality, int max_variables) {
   std::vector<Index> states{cardinality[agent]};
   for (Index w : separator) states.push_back(cardinality[w]);
   std::sort(states.begin() + 1, states.end(), std::greater<>());
   double cells = 1;
-  for (std::size_t i = 0; i < states.size() && static_cast<int>(i) < most_variables; ++i) cells = std::min(cells * states[i], 1e30);
+  for (std::size_t i = 0; i < states.size() && static_cast<int>(i) < max_variables; ++i) cells = std::min(cells * states[i], 1e30);
   return cells;
 }
 
 }  // namespace
 
-std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int most_variables, int num_ranks) {
+std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int max_variables, int num_ranks) {
   if (tree.parent.size() != cardinality.size()) throw ShapeError("variables of the pseudo-tree", cardinality.size(), tree.parent.size());
   auto const n = static_cast<Index>(cardinality.size());
   std::vector<double> work(cardinality.size());
   double left = 0;  // of this rank and later ones
-  for (Index v = 0; v < n; ++v) left += work[v] = work_of(v, tree.separator[v], cardinality, most_variables);
+  for (Index v = 0; v < n; ++v) left += work[v] = work_of(v, tree.separator[v], cardinality, max_variables);
   std::vector<int> rank(cardinality.size());
   double mine = 0;
   for (Index i = 0, r = 0; i < n; ++i) {

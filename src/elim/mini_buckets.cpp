@@ -21,7 +21,7 @@ struct Part {
 /// The widest tables first, each into the first part where it fits.
 class ByScopeSize : public Partitioner {
  public:
-  explicit ByScopeSize(int most_variables) : most_variables_(most_variables) {}
+  explicit ByScopeSize(int max_variables) : max_variables_(max_variables) {}
 
   std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index, std::vector<Index> const& bucket, std::span<Index const> place) override {
     auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
@@ -29,7 +29,7 @@ class ByScopeSize : public Partitioner {
     std::stable_sort(tables.begin(), tables.end(), [&](Index s, Index t) { return scope_of(s).size() > scope_of(t).size(); });
     std::vector<Part> parts;
     for (Index t : tables) {
-      auto const part = std::find_if(parts.begin(), parts.end(), [&](Part const& p) { return detail::fit_together(p.scope, scope_of(t), most_variables_, place); });
+      auto const part = std::find_if(parts.begin(), parts.end(), [&](Part const& p) { return detail::fit_together(p.scope, scope_of(t), max_variables_, place); });
       if (part == parts.end()) {
         parts.push_back({{t}, scope_of(t)});
       } else {
@@ -43,7 +43,7 @@ class ByScopeSize : public Partitioner {
   }
 
  private:
-  int most_variables_;
+  int max_variables_;
 };
 
 class Planner {
@@ -89,7 +89,7 @@ class Planner {
   std::vector<Part> divide(Index v, std::vector<Index> const& tables) {
     Part all{tables, {v}};
     for (Index t : tables) all.scope = in_order_.united(all.scope, scope_of(t));
-    if (std::ssize(all.scope) <= options_.most_variables) return {std::move(all)};
+    if (std::ssize(all.scope) <= options_.max_variables) return {std::move(all)};
     std::vector<Part> parts;
     auto lists = partitioner_.divide(plan_.reductions, v, tables, in_order_.places());
     require_all(tables, lists);
@@ -126,7 +126,7 @@ class Planner {
 };
 
 void require_possible(std::vector<Index> const& cardinality, Index num_eliminated, MiniBucketOptions const& options) {
-  if (options.most_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.most_variables));
+  if (options.max_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.max_variables));
   if (num_eliminated < 0 || num_eliminated > std::ssize(cardinality)) throw ShapeError("variables to eliminate, at most", cardinality.size(), static_cast<std::size_t>(num_eliminated));
 }
 
@@ -138,7 +138,7 @@ HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vecto
 
 HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, Index num_eliminated, MiniBucketOptions const& options) {
   require_possible(cardinality, num_eliminated, options);
-  ByScopeSize by_scope_size(options.most_variables);
+  ByScopeSize by_scope_size(options.max_variables);
   return Planner(cardinality, std::move(order), options, by_scope_size).make(scopes, num_eliminated);
 }
 

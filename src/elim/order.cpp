@@ -34,12 +34,12 @@ struct TooLarge {
 class Best {
  public:
   /// An order that comes to more cells is not the best.
-  double least_cells() const { return least_cells_.load(std::memory_order_relaxed); }
+  double min_cells() const { return min_cells_.load(std::memory_order_relaxed); }
   /// \param which  its number; of equal orders the first is the best, whichever was made first
   void offer(int which, Order order) {
     std::lock_guard const lock(mutex_);
     if (order_ && std::pair(order_->total_cells, which_) < std::pair(order.total_cells, which)) return;
-    least_cells_ = order.total_cells;
+    min_cells_ = order.total_cells;
     order_ = std::move(order);
     which_ = which;
   }
@@ -62,7 +62,7 @@ class Best {
 
  private:
   std::mutex mutex_;
-  std::atomic<double> least_cells_ = std::numeric_limits<double>::infinity();
+  std::atomic<double> min_cells_ = std::numeric_limits<double>::infinity();
   std::optional<Order> order_;
   int which_ = 0;
   TooLarge mildest_;
@@ -81,13 +81,13 @@ class Attempt {
 /// To be the best order.
 class Candidate : public Attempt {
  public:
-  /// \param most_cells  of a table
-  Candidate(Best& best, int which, double most_cells) : best_(best), which_(which), most_cells_(most_cells) {}
+  /// \param max_cells  of a table
+  Candidate(Best& best, int which, double max_cells) : best_(best), which_(which), max_cells_(max_cells) {}
 
   /// Gives up where a table would be larger than it may be, or another order is better.
   bool append(PrimalGraph const& graph, Index v) override {
     double const of_table = graph.table_cells(v), cells = graph.cells(v);
-    if (of_table > most_cells_) {
+    if (of_table > max_cells_) {
       best_.give_up({which_, of_table});
       return false;
     }
@@ -98,22 +98,22 @@ class Candidate : public Attempt {
       order_.largest_cells = cells;
       order_.widest = v;
     }
-    return order_.total_cells <= best_.least_cells();
+    return order_.total_cells <= best_.min_cells();
   }
   void finish() override { best_.offer(which_, std::move(order_)); }
 
  private:
   Best& best_;
   int which_;
-  double most_cells_;
+  double max_cells_;
   Order order_;
 };
 
 /// To say how wide an order is that was given up.
 class Measurement : public Attempt {
  public:
-  /// \param most_cells  of a table that are possible
-  explicit Measurement(double most_cells) : most_cells_(most_cells) {}
+  /// \param max_cells  of a table that are possible
+  explicit Measurement(double max_cells) : max_cells_(max_cells) {}
 
   /// Gives up where it would take long, but not before the first table that is too large: so far the order was made before.
   bool append(PrimalGraph const& graph, Index v) override {
@@ -123,15 +123,15 @@ class Measurement : public Attempt {
       excess_.cells = cells;
       excess_.variable = v;
     }
-    if (excess_.cells > most_cells_) work_ += std::pow(width, 3);
-    return work_ <= most_work;
+    if (excess_.cells > max_cells_) work_ += std::pow(width, 3);
+    return work_ <= max_work;
   }
   void finish() override { excess_.is_whole = true; }
   Excess const& excess() const { return excess_; }
 
  private:
-  static constexpr double most_work = 1e8;  // each pair of neighbours may have as many in common: a second or so
-  double most_cells_, work_ = 0;
+  static constexpr double max_work = 1e8;  // each pair of neighbours may have as many in common: a second or so
+  double max_cells_, work_ = 0;
   Excess excess_{.is_whole = false};
 };
 
@@ -241,7 +241,7 @@ void for_each_at_once(int count, Body const& body) {
 TooWideError::TooWideError(Excess const& its_excess, double possible)
     : CapacityError(fmt::format("elimination is too wide: the width is {}{}, and the table that variable {} makes has {:.3g} cells; {:.10g} are possible", its_excess.is_whole ? "" : "at least ", its_excess.width,
                                 its_excess.variable, its_excess.cells, possible)),
-      excess(its_excess), most_cells(possible) {}
+      excess(its_excess), max_cells(possible) {}
 
 Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
@@ -252,19 +252,19 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   Best best;
   for_each_at_once(options.tries, [&](int i) {
     try {
-      Candidate candidate(best, i, options.most_cells);
+      Candidate candidate(best, i, options.max_cells);
       make(candidate, graph, options.heuristic, seeds[i]);
     } catch (...) {  // must not leave a thread
       best.fail(std::current_exception());
     }
   });
   if (auto order = best.take()) return std::move(*order);
-  Measurement measurement(options.most_cells);
+  Measurement measurement(options.max_cells);
   make(measurement, graph, options.heuristic, seeds[best.mildest()]);
-  throw TooWideError(measurement.excess(), options.most_cells);
+  throw TooWideError(measurement.excess(), options.max_cells);
 }
 
-Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double most_cells) {
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double max_cells) {
   std::vector<bool> seen(cardinality.size());
   for (Index v : variables) {
     if (v < 0 || static_cast<std::size_t>(v) >= seen.size()) throw InputError(fmt::format("the elimination order has the variable {}; variables are 0 to {}", v, std::ssize(seen) - 1));
@@ -275,12 +275,12 @@ Order measure_order(std::span<Index const> cardinality, std::vector<std::span<In
     throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
   Best best;
   PrimalGraph const graph(cardinality, scopes);
-  Candidate candidate(best, 0, most_cells);
+  Candidate candidate(best, 0, max_cells);
   follow(candidate, graph, variables);
   if (auto order = best.take()) return std::move(*order);
-  Measurement measurement(most_cells);
+  Measurement measurement(max_cells);
   follow(measurement, graph, variables);
-  throw TooWideError(measurement.excess(), most_cells);
+  throw TooWideError(measurement.excess(), max_cells);
 }
 
 }  // namespace hornbill::elim

@@ -6,7 +6,7 @@
 namespace hornbill::elim {
 
 HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order) {
-  return make_mini_bucket_plan(cardinality, scopes, std::move(order), {.most_variables = std::numeric_limits<int>::max()});  // one part each
+  return make_mini_bucket_plan(cardinality, scopes, std::move(order), {.max_variables = std::numeric_limits<int>::max()});  // one part each
 }
 
 }  // namespace hornbill::elim

@@ -20,10 +20,10 @@ std::vector<Index> cycle_of_causes(std::vector<Index> const& cause, Index start)
 }
 
 std::string describe_cycle(std::vector<Index> const& cycle, std::function<std::string(Index)> const& name_of) {
-  constexpr std::size_t most_shown = 8;
+  constexpr std::size_t max_shown = 8;
   std::string text = name_of(cycle.back());
   for (std::size_t i = 0; i < cycle.size(); ++i) {
-    if (i == most_shown && cycle.size() > most_shown + 1) {
+    if (i == max_shown && cycle.size() > max_shown + 1) {
       text += fmt::format(" -> ... ({} more)", cycle.size() - 1 - i);
       i = cycle.size() - 1;
     }

@@ -14,7 +14,7 @@
 namespace hornbill::io {
 namespace {
 
-constexpr int most_variables_of_a_factor = 64;
+constexpr int max_variables_of_a_factor = 64;
 
 /// Whether a product is no longer what its factors multiply to.
 bool is_lost(double a, double b) {
@@ -88,7 +88,7 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   for (std::int64_t v = 0; v < num_variables; ++v) cardinality.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
   auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
   std::vector<std::vector<Index>> scopes;
-  for (std::int64_t a = 0; a < num_factors; ++a) scopes.push_back(read_scope(in, in.require_count("the number of variables of a factor", 0, most_variables_of_a_factor), num_variables));
+  for (std::int64_t a = 0; a < num_factors; ++a) scopes.push_back(read_scope(in, in.require_count("the number of variables of a factor", 0, max_variables_of_a_factor), num_variables));
   HostFactorGraph graph;
   std::vector<TableFactor> factors;
   std::vector<int> lines;  // where their tables begin

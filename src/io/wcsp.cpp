@@ -41,7 +41,7 @@ class WcspReader {
 
   void read_function(std::int64_t number) {
     auto const arity = in_.require_number<std::int64_t>("the number of variables of a cost function");
-    if (arity < -most_variables || arity > most_variables) in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity), most_variables));
+    if (arity < -max_variables || arity > max_variables) in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity), max_variables));
     tables::HostTable<Cost> table;
     table.scope = read_scope(in_, std::abs(arity), network_.num_variables());
     auto const default_cost = in_.require_number<Cost>("the default cost");
@@ -88,16 +88,16 @@ class WcspReader {
     double most = 0;
     for (Cost cost : costs)
       if (cost < tables::infinite_cost) most = std::max(most, static_cast<double>(cost));
-    most_in_all_ += most;
-    if (most_in_all_ > static_cast<double>(tables::infinite_cost / 4))
-      in_.fail(fmt::format("costs may add up to {:.3g}; sums of up to {:.3g} are possible: a lower upper bound makes what costs more forbidden", most_in_all_, static_cast<double>(tables::infinite_cost / 4)));
+    max_sum_ += most;
+    if (max_sum_ > static_cast<double>(tables::infinite_cost / 4))
+      in_.fail(fmt::format("costs may add up to {:.3g}; sums of up to {:.3g} are possible: a lower upper bound makes what costs more forbidden", max_sum_, static_cast<double>(tables::infinite_cost / 4)));
   }
 
-  static constexpr std::int64_t most_variables = 64;
+  static constexpr std::int64_t max_variables = 64;
 
   TokenReader in_;
   tables::CostNetwork network_;
-  double most_in_all_ = 0;  // of finite costs
+  double max_sum_ = 0;  // of finite costs
   std::vector<std::pair<std::vector<Index>, std::vector<Cost>>> shared_;
 };
 

@@ -14,7 +14,7 @@
 namespace hornbill::jtree {
 namespace {
 
-constexpr std::size_t most_links = 4;   // of a node; more are gathered in groups, as each message out of a node reads all others
+constexpr std::size_t max_links = 4;   // of a node; more are gathered in groups, as each message out of a node reads all others
 constexpr std::size_t group_links = 3;
 constexpr double small = 8;             // a table of this part of a clique's cells, or less, is made for less than it saves
 
@@ -99,7 +99,7 @@ class Planner {
 
   /// Puts nodes between a node of many links and those at their other ends.
   void gather_links(Index n) {
-    while (nodes_[n].links.size() > most_links) {
+    while (nodes_[n].links.size() > max_links) {
       auto links = std::exchange(nodes_[n].links, {});
       std::stable_sort(links.begin(), links.end(), [&](Index a, Index b) {
         auto const &s = links_[a].separator, &t = links_[b].separator;

@@ -10,16 +10,16 @@
 namespace hornbill::tables::detail {
 namespace {
 
-constexpr Index most_block_rows = 1024;  // of a team
-constexpr Index least_rows_low = 1024, least_over_low = 256;  // states of a low digit, where there are as many
+constexpr Index max_block_rows = 1024;  // of a team
+constexpr Index min_rows_low = 1024, min_over_low = 256;  // states of a low digit, where there are as many
 constexpr Offset cells_of_lane = 8;      // neighbouring cells that a lane reduces alone: its cache lines serve all of them
 constexpr Offset enough_lanes = 1 << 16;
 constexpr Offset enough_blocks = 1024;   // for a device that runs teams of many lanes at once
 constexpr Offset enough_host_blocks = 128;
-constexpr Offset most_rounds = 8;        // of a block whose rows are shared
-constexpr Offset most_highs = 16;        // states of the high digit that one block goes through
-constexpr Index most_states_in_common = 5;  // of what is eliminated, for which a product of inputs stays in registers
-constexpr std::ptrdiff_t most_apart = 2;
+constexpr Offset max_rounds = 8;        // of a block whose rows are shared
+constexpr Offset max_highs = 16;        // states of the high digit that one block goes through
+constexpr Index max_states_in_common = 5;  // of what is eliminated, for which a product of inputs stays in registers
+constexpr std::ptrdiff_t max_apart = 2;
 
 /// Variables in two digits: the fastest, of so many states or about the square root of all, and the others.
 struct Digits {
@@ -114,12 +114,12 @@ struct Factors {
 /// product is the same.
 Factors apart_first(HostReductions const& host, HostReduction const& reduction, std::vector<Index> const& high, ReductionTask const& task) {
   Factors result{reduction.inputs};
-  bool const can_keep = task.is_strided != 0 && task.over_low > 1 && task.over_low <= most_states_in_common;
+  bool const can_keep = task.is_strided != 0 && task.over_low > 1 && task.over_low <= max_states_in_common;
   if (high.empty() || task.shifts >= 0 || task.log_lanes > 0 || !can_keep) return result;
   auto const lacks = [&](Index v) { return [&host, v](Index t) { return host.stride(t, v) == 0; }; };
   auto const common = std::stable_partition(result.inputs.begin(), result.inputs.end(), std::not_fn(lacks(high.back())));
   auto const num_apart = common - result.inputs.begin();
-  if (common == result.inputs.end() || num_apart < 1 || num_apart > most_apart) return {reduction.inputs};
+  if (common == result.inputs.end() || num_apart < 1 || num_apart > max_apart) return {reduction.inputs};
   result.num_apart = static_cast<Index>(num_apart);
   for (std::size_t i = high.size(); i-- > 0 && std::all_of(common, result.inputs.end(), lacks(high[i]));) result.run *= host.cardinality()[high[i]];
   return result;
@@ -128,21 +128,21 @@ Factors apart_first(HostReductions const& host, HostReduction const& reduction, 
 /// As many states of the high digit as read something again, and leave enough teams; where there are runs, whole ones or equal parts of one.
 Index highs_of_block(HostReductions const& host, HostReduction const& reduction, ReductionTask const& task, Index run, std::vector<Index> const& high, Offset blocks) {
   Offset states = 1;
-  for (std::size_t i = high.size(); i-- > 0 && states < most_highs && inputs_without(host, reduction, high[i]) > 0;) states *= host.cardinality()[high[i]];
-  Offset const parts = (run + most_highs - 1) / most_highs, most = parts > 1 ? (run + parts - 1) / parts : most_highs / run * run;
+  for (std::size_t i = high.size(); i-- > 0 && states < max_highs && inputs_without(host, reduction, high[i]) > 0;) states *= host.cardinality()[high[i]];
+  Offset const parts = (run + max_highs - 1) / max_highs, most = parts > 1 ? (run + parts - 1) / parts : max_highs / run * run;
   return static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / blocks, 1, std::min(states, most)));
 }
 
 ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size, Layout& layout, Steps& steps) {
   auto const& output = host.tables()[reduction.output];
-  Digits const rows(host, output.scope, least_rows_low), over(host, reduction.eliminated, least_over_low);
+  Digits const rows(host, output.scope, min_rows_low), over(host, reduction.eliminated, min_over_low);
   ReductionTask task{.output = output.offset, .table = reduction.output, .first_input = static_cast<Index>(layout.inputs.size()), .num_inputs = static_cast<Index>(reduction.inputs.size()),
                      .rows_low = rows.num_low, .rows_high = rows.num_high, .over_low = over.num_low, .over_high = over.num_high, .shifts = reduction.shifts};
   task.log_lanes = log_lanes_of(host, reduction, task, team_size);
-  task.block_rows = most_block_rows;
+  task.block_rows = max_block_rows;
   if (task.log_lanes > 0) {
     Index const groups = team_size >> task.log_lanes;
-    task.block_rows = groups * static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.rows_low / (groups * enough_blocks), 1, most_rounds));
+    task.block_rows = groups * static_cast<Index>(std::clamp<Offset>(Offset{task.rows_high} * task.rows_low / (groups * enough_blocks), 1, max_rounds));
   }
   task.blocks_of_row = (task.rows_low + task.block_rows - 1) / task.block_rows;
   task.is_strided = is_strided(host, reduction, over);

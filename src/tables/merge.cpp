@@ -9,11 +9,11 @@ namespace hornbill::tables {
 namespace {
 
 // So few factors, each of which may be far below its table's largest value, that their product is not below the smallest number.
-constexpr std::size_t most_factors = 8;
+constexpr std::size_t max_factors = 8;
 
 /// What may be merged.
 struct MergeLimit {
-  double most_cells = 1;     ///< of a table that is made
+  double max_cells = 1;     ///< of a table that is made
   bool equal_scopes = false;  ///< tables of the same variables in any case
 };
 
@@ -31,8 +31,8 @@ std::vector<Index> merge_once(HostReductions& reductions, std::vector<Index> inp
   };
   for (Index t : inputs) {
     auto joined = detail::united(scope, scope_of(t), place);
-    bool const is_small = reductions.states_of(joined) <= limit.most_cells || (limit.equal_scopes && scope == scope_of(t));
-    if (group.size() == most_factors || (!group.empty() && !is_small)) {
+    bool const is_small = reductions.states_of(joined) <= limit.max_cells || (limit.equal_scopes && scope == scope_of(t));
+    if (group.size() == max_factors || (!group.empty() && !is_small)) {
       finish();
       joined = scope_of(t);
     }
@@ -63,7 +63,7 @@ bool merge_smallest_pair(HostReductions& reductions, std::vector<Index>& inputs,
         first = i;
         second = j;
       }
-  if (fewest > limit.most_cells) return false;
+  if (fewest > limit.max_cells) return false;
   auto scope = detail::united(scope_of(first), scope_of(second), place);
   inputs[first] = reductions.add_reduction({inputs[first], inputs[second]}, std::move(scope), {});
   inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(second));
@@ -72,15 +72,15 @@ bool merge_smallest_pair(HostReductions& reductions, std::vector<Index>& inputs,
 
 }  // namespace
 
-std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place) {
-  return merge(reductions, std::move(inputs), {most_cells}, place);
+std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double max_cells, std::span<Index const> place) {
+  return merge(reductions, std::move(inputs), {max_cells}, place);
 }
 
 std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inputs, double combined_cells, double output_cells, std::span<Index const> place) {
   constexpr std::size_t few = 2;
   constexpr double small = 8, always = 64, large = 1 << 20;  // large: what is saved takes longer than to start one more reduction
   if (inputs.size() <= few) return inputs;
-  bool const are_many = inputs.size() > most_factors;
+  bool const are_many = inputs.size() > max_factors;
   auto const largest_of = [&](std::vector<Index> const& tables) {
     double cells = 0;
     for (Index t : tables) cells = std::max(cells, static_cast<double>(reductions.tables()[t].cells));
@@ -88,11 +88,11 @@ std::vector<Index> merge_for(HostReductions& reductions, std::vector<Index> inpu
   };
   double const there = std::max(largest_of(inputs), output_cells);  // what has no more cells adds little to that
   double const worth = std::max(std::min(combined_cells / small, there), are_many ? always : 0.0);
-  MergeLimit limit{std::min(worth, static_cast<double>(most_table_cells)), are_many};
+  MergeLimit limit{std::min(worth, static_cast<double>(max_table_cells)), are_many};
   inputs = merge(reductions, std::move(inputs), limit, place);
   if (combined_cells < large) return inputs;
-  limit.most_cells = std::min(limit.most_cells, largest_of(inputs));
-  while (inputs.size() > few && inputs.size() <= most_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
+  limit.max_cells = std::min(limit.max_cells, largest_of(inputs));
+  while (inputs.size() > few && inputs.size() <= max_factors && merge_smallest_pair(reductions, inputs, limit, place)) {}
   return inputs;
 }
 

@@ -24,8 +24,8 @@ double HostReductions::states_of(std::span<Index const> variables) const {
 
 Offset HostReductions::cells_of(std::span<Index const> scope) const {
   double const cells = states_of(scope);
-  if (cells > static_cast<double>(most_table_cells))
-    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, most_table_cells));
+  if (cells > static_cast<double>(max_table_cells))
+    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, max_table_cells));
   return static_cast<Offset>(cells);
 }
 

@@ -17,9 +17,9 @@ struct RandomGraphOptions {
   int largest_body = 6;
   bool deterministic = true;  ///< some probabilities are 0 or 1
   double tables = 0;          ///< share of factors that are tables
-  Index most_states = 2;      ///< of variables, where there are tables
+  Index max_states = 2;      ///< of variables, where there are tables
   Index largest_table = 3;    ///< in variables
-  double least_entry = 0;     ///< of tables: some are this, where it is not 0
+  double min_entry = 0;     ///< of tables: some are this, where it is not 0
 };
 
 /// A random graph of AND, OR and table factors, not necessarily acyclic; isolated variables, priors and empty bodies included.
@@ -31,7 +31,7 @@ inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o =
   FactorGraphBuilder builder;
   std::vector<Index> binary;
   for (Index v = 0; v < o.num_variables; ++v) {
-    Index const states = o.tables > 0 && v % 3 == 2 ? 1 + below(o.most_states) : 2;
+    Index const states = o.tables > 0 && v % 3 == 2 ? 1 + below(o.max_states) : 2;
     builder.add_variable({}, states);
     if (states == 2) binary.push_back(v);
   }
@@ -51,7 +51,7 @@ inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o =
       std::size_t size = 1;
       for (Index v : variables) size *= shape.states(v);
       std::vector<double> table(size);
-      for (auto& x : table) x = o.deterministic && below(12) == 0 ? 0 : o.least_entry > 0 && below(2) ? o.least_entry : uniform();
+      for (auto& x : table) x = o.deterministic && below(12) == 0 ? 0 : o.min_entry > 0 && below(2) ? o.min_entry : uniform();
       table[0] = 0.5;
       builder.add_table(variables, table);
       continue;

@@ -20,7 +20,7 @@ struct Tuning {
   int check_every;          ///< iterations between judgements of the residual
   int chromatic_from;       ///< threads from which on CHROMATIC is faster to convergence than SEQFIX
   double local_share;       ///< work that a local update may spend, as a share of the graph's edges, before iterations take over
-  Index local_most;         ///< and at most so many edges
+  Index max_local_edges;         ///< and at most so many edges
   Index local_longest;      ///< variable or factor, in edges, that one thread of it takes on
 };
 

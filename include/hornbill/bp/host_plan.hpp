@@ -40,7 +40,7 @@ struct HostPlan {
   std::vector<Segment> segments;      ///< batched mode
   std::vector<Step> sequence;         ///< sequential mode
   Index num_nodes = 0;                ///< of State::nodes
-  Index most_parts = 0;               ///< of one factor
+  Index max_parts = 0;               ///< of one factor
 
   std::vector<SmallRow> small_rows;                     ///< binary variables, each in one of the rows or a hub
   std::vector<Row> medium_rows, large_rows, long_rows;  ///< long rows begin with the parts of hubs

@@ -54,7 +54,7 @@ struct Plan {
   Array<BatchOffsets> device_offsets;   ///< the same on the device; batched mode
   std::vector<Segment> segments;
   Array<Step> sequence;
-  Index num_nodes = 0, most_parts = 0;
+  Index num_nodes = 0, max_parts = 0;
   Array<SmallRow> small_rows;
   Array<Row> medium_rows, large_rows, long_rows, hubs;
   Index num_part_sums = 0;

@@ -66,8 +66,8 @@ template <class ExecutionSpace>
 Distributed dpop(ExecutionSpace const& exec, tables::TableNetwork<tables::Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger);
 
 /// The rank of each agent: runs of the tree's order with about equal work, none of them empty where there are enough agents.
-/// \param most_variables  of a table   \return [V]   \throws ShapeError
-std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int most_variables, int num_ranks);
+/// \param max_variables  of a table   \return [V]   \throws ShapeError
+std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int max_variables, int num_ranks);
 
 }  // namespace hornbill::elim
 

@@ -101,9 +101,9 @@ template <class Semiring, class ExecutionSpace>
 Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan);
 
 /// The same where tables are larger than the device's memory: they stay in the host's, and go through in slices.
-/// \param most_bytes  on the device   \throws CapacityError where even one row of a table needs more
+/// \param max_bytes  on the device   \throws CapacityError where even one row of a table needs more
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan, std::size_t most_bytes);
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& plan, std::size_t max_bytes);
 
 /// The network in which elimination by CountedMinSum also counts the best assignments.   \return tables of the same shapes
 inline tables::TableNetwork<tables::Counted<tables::Cost>> counted(tables::TableNetwork<tables::Cost> const& network) {

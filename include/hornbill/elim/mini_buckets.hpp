@@ -10,7 +10,7 @@
 namespace hornbill::elim {
 
 struct MiniBucketOptions {
-  int most_variables = 10;     ///< z: of the tables of one part together, the variable that is eliminated included
+  int max_variables = 10;     ///< z: of the tables of one part together, the variable that is eliminated included
   bool match_moments = false;  ///< parts of a bucket agree on what each state of its variable costs before they go apart, which tightens the bounds of some models and loosens those of others
 };
 

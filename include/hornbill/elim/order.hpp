@@ -27,7 +27,7 @@ struct OrderOptions {
   Heuristic heuristic = Heuristic::min_fill;
   std::uint64_t seed = 1;  ///< of what decides between equals
   int tries = 1;           ///< orders to make, of which the one with the fewest cells is taken
-  double most_cells = std::numeric_limits<double>::infinity();  ///< of a table; an order that makes a larger one is given up
+  double max_cells = std::numeric_limits<double>::infinity();  ///< of a table; an order that makes a larger one is given up
 };
 
 /// An elimination order, and what it costs.
@@ -50,10 +50,10 @@ struct Excess {
 /// Each order that was tried makes a table of too many cells. Speaks of that which began with the mildest.
 class TooWideError : public CapacityError {
  public:
-  TooWideError(Excess const& excess, double most_cells);
+  TooWideError(Excess const& excess, double max_cells);
 
   Excess excess;
-  double most_cells = 0;  ///< of a table that are possible
+  double max_cells = 0;  ///< of a table that are possible
 };
 
 /// Makes an order: of several tries, on all of the host's threads where Kokkos runs, the same on any number of them.
@@ -64,7 +64,7 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
 
 /// What elimination in a given order costs.   \throws InputError unless each variable is in it once   \throws TooWideError
 Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables,
-                    double most_cells = std::numeric_limits<double>::infinity());
+                    double max_cells = std::numeric_limits<double>::infinity());
 
 /// Reads an order, the first variable to be eliminated first: by number or by name, separated by blanks or one a line; `#` begins a comment.
 /// \throws InputError naming the line of what is no variable, or is there twice

@@ -87,10 +87,10 @@ void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
 
 /// The same where tables are larger than a device's memory: plan and state are in the host's, and messages, marginals' and joint
 /// tables are computed on the device in slices. They are normalised on the host.
-/// \param most_bytes  on the device   \return slices that went through it   \throws CapacityError where even one row of a table needs more
+/// \param max_bytes  on the device   \return slices that went through it   \throws CapacityError where even one row of a table needs more
 /// \note waits for `exec`
 template <class Semiring, class ExecutionSpace>
-double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t most_bytes);
+double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t max_bytes);
 
 /// As calibrate(), of what the marginals of some variables need.
 template <class Semiring, class ExecutionSpace>

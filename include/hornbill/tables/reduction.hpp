@@ -36,7 +36,7 @@ class HostReductions {
   explicit HostReductions(std::vector<Index> cardinality) : cardinality_(std::move(cardinality)) {}
 
   /// A table whose values are given; those come before all others.   \return its number
-  /// \throws CapacityError for one of more than most_table_cells, naming its first variable   \throws ShapeError behind a reduction
+  /// \throws CapacityError for one of more than max_table_cells, naming its first variable   \throws ShapeError behind a reduction
   Index add_table(std::vector<Index> scope);
   /// A table that is made of others. Where it has few cells, and very much is reduced to each, two reductions share the work, so that many
   /// threads can take part.   \throws CapacityError, InputError for a variable of inputs that is in neither list
@@ -75,8 +75,8 @@ class HostReductions {
 };
 
 /// Tables of the same product, fewer: some that are small together become one, at most eight at a time, so that factors far below 1 do not
-/// make 0.   \param most_cells  of a table that is made   \param place  of each variable in the order that all tables list them in   \shape [V]
-std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double most_cells, std::span<Index const> place);
+/// make 0.   \param max_cells  of a table that is made   \param place  of each variable in the order that all tables list them in   \shape [V]
+std::vector<Index> merge_small(HostReductions& reductions, std::vector<Index> inputs, double max_cells, std::span<Index const> place);
 
 /// Merges inputs of a reduction where that is less work than what it saves: few are then read for each combined cell.
 /// \param combined_cells  of the table that the reduction does not write out   \param output_cells  of that which it does: none that is made has

@@ -22,20 +22,20 @@ struct HostSlices {
 };
 
 /// As few variables given as it takes for a slice to fit, and none of what fits together.
-/// \param wanted  numbers of reductions, ascending   \param most_bytes  on the device
+/// \param wanted  numbers of reductions, ascending   \param max_bytes  on the device
 /// \throws CapacityError where even one row of an output needs more
 template <class Value>
-std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t most_bytes);
+std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t max_bytes);
 
 /// Runs all reductions in slices of their outputs, those that fit together at once; waits for `exec`.
-/// \param values  of make_values() for the host's memory, the given ones set   \param most_bytes  on the device
+/// \param values  of make_values() for the host's memory, the given ones set   \param max_bytes  on the device
 /// \return slices that went through the device   \throws CapacityError as make_slices()
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes);
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes);
 /// The same of some.   \param wanted  numbers of reductions, ascending
 template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
-                        std::size_t most_bytes);
+                        std::size_t max_bytes);
 
 }  // namespace hornbill::tables
 

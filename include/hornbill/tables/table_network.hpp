@@ -28,7 +28,7 @@ inline constexpr Cost infinite_cost = infinite_cost_of<Cost>;
 inline constexpr NarrowCost infinite_narrow_cost = infinite_cost_of<NarrowCost>;
 
 /// The most cells that a table may have: a place in it, and what is a block of rows behind it, is a number of 32 bits.
-inline constexpr Offset most_table_cells = (Offset{1} << 31) - (1 << 12);
+inline constexpr Offset max_table_cells = (Offset{1} << 31) - (1 << 12);
 
 /// A function of some variables, as a dense table.
 template <class Value>

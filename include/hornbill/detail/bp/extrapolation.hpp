@@ -12,10 +12,10 @@ namespace hornbill::detail {
 
 /// Messages whose products are summed at a time, and slices of them that are summed apart: the same on every backend, so that the
 /// number of threads does not change bits.
-inline constexpr Index extrapolation_tile = 128, most_slices = 256;
+inline constexpr Index extrapolation_tile = 128, max_slices = 256;
 
 inline Index num_slices(std::size_t messages) {
-  return static_cast<Index>(std::min<std::size_t>(most_slices, (messages + extrapolation_tile - 1) / extrapolation_tile));
+  return static_cast<Index>(std::min<std::size_t>(max_slices, (messages + extrapolation_tile - 1) / extrapolation_tile));
 }
 KOKKOS_INLINE_FUNCTION constexpr Index num_pairs(Index window) { return window * (window + 1) / 2; }
 

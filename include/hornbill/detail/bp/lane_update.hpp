@@ -13,14 +13,14 @@ namespace hornbill::detail {
 /// The tree over the leaves of a chunk, each lane on the path from its own leaf to the root.
 template <class Number>
 struct LaneTree {
-  static constexpr int most_levels = 5;
-  Number sibling[most_levels];  // totals beside the path
+  static constexpr int max_levels = 5;
+  Number sibling[max_levels];  // totals beside the path
   Number total;
 
   /// \param base    lane of the chunk's first edge
   /// \param levels  of the tallest tree in the warp; further levels of a smaller one change nothing
   KOKKOS_FUNCTION LaneTree(Number leaf, int position, int count, int base, int levels) : total(leaf) {
-    for (int l = 0; l < most_levels; ++l) {
+    for (int l = 0; l < max_levels; ++l) {
       if (l < levels) {  // not in the loop's condition: it is to be unrolled, so that siblings stay in registers
         int const first = ((position >> l) ^ 1) << l;  // leaf of the sibling's block
         Number const other = from_lane(total, (base + first) & (bp::warp_size - 1));
@@ -31,7 +31,7 @@ struct LaneTree {
   }
   /// Odds outside the leaf, from those outside the root.
   KOKKOS_FUNCTION Number leave_one_out(Number outside, int levels) const {
-    for (int l = most_levels - 1; l >= 0; --l)
+    for (int l = max_levels - 1; l >= 0; --l)
       if (l < levels) outside = odds_against_both(outside, sibling[l]);
     return outside;
   }
@@ -126,7 +126,7 @@ struct NarrowLane {
 template <class F>
 KOKKOS_FUNCTION bp::Lane lane_of(F const& f, bp::Chunk const& chunk, int id) {
   using bp::Lane;
-  std::uint32_t const levels = Lane::pack_levels(LaneTree<typename F::Value>::most_levels);
+  std::uint32_t const levels = Lane::pack_levels(LaneTree<typename F::Value>::max_levels);
   if (id >= chunk.count) return {0, 0, 0, levels};
   Index const edge = chunk.first_edge + id;
   return {edge, f.graph.factor_variables(edge), chunk.factor,

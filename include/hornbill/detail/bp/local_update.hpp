@@ -183,7 +183,7 @@ LocalWork update_locally(ExecutionSpace const& exec, F const& fields, bp::Plan<t
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::update_locally");
   Kokkos::deep_copy(exec, local.marks, 0u);
   Kokkos::deep_copy(exec, local.work, LocalWork{});
-  auto const budget = std::min(static_cast<Index>(tuning.local_share * fields.num_edges()), tuning.local_most), longest = std::min(budget, tuning.local_longest);
+  auto const budget = std::min(static_cast<Index>(tuning.local_share * fields.num_edges()), tuning.max_local_edges), longest = std::min(budget, tuning.local_longest);
   auto const parts = [&]<bool alone> {
     return LocalUpdate<alone, F>{undamped(fields), Tasks(by_factor), by_factor.sequence, by_factor.readers, local, static_cast<float>(threshold), budget, longest};
   };

@@ -87,7 +87,7 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   plan.segments = host.segments;
   copy(host.sequence, plan.sequence, "sequence");
   plan.num_nodes = host.num_nodes;
-  plan.most_parts = host.most_parts;
+  plan.max_parts = host.max_parts;
   copy(host.small_rows, plan.small_rows, "small_rows");
   copy(host.medium_rows, plan.medium_rows, "medium_rows");
   copy(host.large_rows, plan.large_rows, "large_rows");

@@ -16,19 +16,19 @@
 namespace hornbill::detail {
 
 /// Warps that form beliefs, each of as many variables as it must, and warps that look at residuals of messages.
-inline constexpr std::size_t most_belief_warps = 4096;
+inline constexpr std::size_t max_belief_warps = 4096;
 /// Threads that form beliefs of one of several evidence sets, where there are as many variables.
-inline constexpr std::size_t most_belief_blocks = 2048;
+inline constexpr std::size_t max_belief_blocks = 2048;
 /// Entries of State::largest_changes for each set: of beliefs; of a single set, half of them of messages.
 inline std::size_t largest_changes_of(Index sets, std::size_t variables, bool lanes) {
-  if (sets > 1) return std::clamp<std::size_t>(variables, 1, most_belief_blocks);
-  return 2 * (lanes ? most_belief_warps : 1);
+  if (sets > 1) return std::clamp<std::size_t>(variables, 1, max_belief_blocks);
+  return 2 * (lanes ? max_belief_warps : 1);
 }
 /// Items of the largest launch, of one set: lanes, which are padded, teams that share wide factors, and rows.
 /// \param edges  of the graph; two warps of lanes one after another have more edges than one has lanes
 template <class ExecutionSpace, class MemorySpace>
 Offset largest_launch(bp::Plan<MemorySpace> const& plan, Offset edges) {
-  Index const teams = std::min(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
+  Index const teams = std::min(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.max_parts);
   auto most = static_cast<Offset>(plan.small_rows.extent(0) + plan.medium_rows.extent(0) + plan.large_rows.extent(0) + plan.long_rows.extent(0));
   if (plan.of_iteration && uses_lanes<ExecutionSpace>) most = std::max(most, 2 * edges + bp::warp_size);  // of orders to come
   for (std::size_t b = 0; b + 1 < plan.offsets.size(); ++b) {
@@ -38,7 +38,7 @@ Offset largest_launch(bp::Plan<MemorySpace> const& plan, Offset edges) {
   return most;
 }
 /// Indices that a launch may have: rounded up to whole teams they must still be one.
-inline constexpr Offset most_items = std::numeric_limits<Index>::max() - 4096;
+inline constexpr Offset max_items = std::numeric_limits<Index>::max() - 4096;
 /// Entries of a tree over so many edges.
 inline std::size_t priorities_of(std::size_t edges) { return 2 * std::bit_ceil(edges); }
 
@@ -52,8 +52,8 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   using Kokkos::view_alloc;
   State<Value, MemorySpace> state;
   state.sets = plan.sets;
-  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan, graph.num_edges())}) * plan.sets > detail::most_items)
-    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " + std::to_string(detail::most_items) +
+  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan, graph.num_edges())}) * plan.sets > detail::max_items)
+    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " + std::to_string(detail::max_items) +
                         " entries or tasks that a device can hold" + (plan.sets > 1 ? "; run fewer at once" : ""));
   auto make = [&](auto& view, char const* label, std::size_t size) {
     view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label, size * plan.sets);

@@ -26,9 +26,9 @@ namespace hornbill::detail {
 
 /// Between two looks of the host: work for at least so long, of at most so many submissions.
 inline constexpr double shortest_look = 2e-3;  ///< \units seconds
-inline constexpr int most_submitted = 64;
+inline constexpr int max_submitted = 64;
 /// Iterations of one recording: its nodes take memory.
-inline constexpr int most_recorded = 64;
+inline constexpr int max_recorded = 64;
 
 template <class Value, class MemorySpace>
 Fields<Value, MemorySpace> fields_of(FactorGraph<Value, MemorySpace> const& graph,
@@ -392,7 +392,7 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
   auto running = [&] { return std::find_if(now.begin(), now.end(), [](auto const& c) { return !c.stopped; }); };
 
   int const wanted = options.check_every > 0 ? options.check_every : backend::TuningOf<ExecutionSpace>::value.check_every;
-  Runner<ExecutionSpace, F> runner{exec, f, plan, state, options.acceleration, std::min(wanted, most_recorded)};
+  Runner<ExecutionSpace, F> runner{exec, f, plan, state, options.acceleration, std::min(wanted, max_recorded)};
   int times = 1;  // judgements, or cycles, between two looks; grows while looks cost more than they tell
   bool const may_accelerate = options.acceleration.after >= 0 && options.damping == 0 && options.tolerance > 0;
   int limit = may_accelerate ? std::min(state.accelerated ? 0 : options.acceleration.after, options.max_iterations) : options.max_iterations;
@@ -407,7 +407,7 @@ std::vector<bp::Report> run_all(ExecutionSpace const& exec, F const& f, Observed
     double const before = seconds();
     runner.advance(only_look ? 1 : limit - one->iterations, only_look ? 1 : times);
     now = look<ExecutionSpace, F>(exec, state);
-    if (seconds() - before < shortest_look) times = std::min(2 * times, most_submitted);
+    if (seconds() - before < shortest_look) times = std::min(2 * times, max_submitted);
     if (!options.progress) continue;
     auto const worst = std::max_element(now.begin(), now.end(), [](auto const& a, auto const& b) { return a.residual < b.residual; });
     options.progress(worst->iterations, static_cast<double>(worst->residual));

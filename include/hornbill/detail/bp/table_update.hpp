@@ -31,8 +31,8 @@ KOKKOS_INLINE_FUNCTION void put_number(Extended<Value>& cell, Number number) {
 template <class Number, class F>
 class TableWalk {
   using Value = typename F::Value;
-  static constexpr int most_levels = 20;
-  static_assert(max_table_entries == Offset{1} << most_levels, "each level at least doubles the entries");
+  static constexpr int max_levels = 20;
+  static_assert(max_table_entries == Offset{1} << max_levels, "each level at least doubles the entries");
 
  public:
   KOKKOS_FUNCTION TableWalk(F const& fields, Index first_edge, Index last_edge) : f(fields) {
@@ -63,7 +63,7 @@ class TableWalk {
     }
   }
   /// Of those that are not 0.
-  KOKKOS_FUNCTION Value least_entry() const { return least; }
+  KOKKOS_FUNCTION Value min_entry() const { return least; }
 
  private:
   KOKKOS_FUNCTION Number weight(int l, Index s) const { return number_in<Number>(f.weights(rows[l] + s)); }
@@ -102,8 +102,8 @@ class TableWalk {
   F const& f;
   Value least = 1;
   int levels = 0;
-  Index rows[most_levels], states[most_levels], state[most_levels];
-  Number above[most_levels], sums[most_levels];
+  Index rows[max_levels], states[max_levels], state[max_levels];
+  Number above[max_levels], sums[max_levels];
 };
 
 /// The messages of one table. One thread works on it, so its rows of the workspace are its own.
@@ -125,7 +125,7 @@ class TableUpdate {
     Number const total = walk.walk(f.graph.tables.offsets(factor));
     for (Index e = first; e < last; ++e)
       if (num_states(e) == 1) put_number(f.table_sums(row(e)), total);
-    return !plain || are_exact(least * walk.least_entry() >= Kokkos::Experimental::norm_min_v<Value>);
+    return !plain || are_exact(least * walk.min_entry() >= Kokkos::Experimental::norm_min_v<Value>);
   }
   template <Write write, class Number>
   KOKKOS_FUNCTION void put_message(Index e) const {
@@ -160,14 +160,14 @@ class TableUpdate {
     Value highest = -infinity;
     for (Index s = 0; s < num_states(e); ++s) highest = Kokkos::fmax(highest, f.weights(row(e) + s).m = log_odds_of(e, v, s));
     bool suffices = true;
-    Value least_of_states = 1;
+    Value min_of_states = 1;
     for (Index s = 0; s < num_states(e); ++s) {
       Value const l = f.weights(row(e) + s).m, below = highest == -infinity ? highest : l == highest ? Value(0) : l - highest;
-      Value least_so_far = 1;
-      suffices = read_weight<Number>(row(e) + s, below, least_so_far) && suffices;
-      least_of_states = Kokkos::fmin(least_of_states, least_so_far);
+      Value min_so_far = 1;
+      suffices = read_weight<Number>(row(e) + s, below, min_so_far) && suffices;
+      min_of_states = Kokkos::fmin(min_of_states, min_so_far);
     }
-    least *= least_of_states;
+    least *= min_of_states;
     return suffices;
   }
   template <class Number>

@@ -187,12 +187,12 @@ void launch_wide_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F:
   constexpr int warps = tuning.wide_team_size / bp::warp_size, whole_team = bp::warp_size * bp::warp_size;
   Tasks const tasks(plan);
   Index const count = (end.wide - begin.wide) * fields.sets;
-  if (plan.most_parts <= bp::warp_size) {
-    launcher.parallel_for("hornbill::bp::wide_to_variable", BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, plan.most_parts, bp::warp_size),
+  if (plan.max_parts <= bp::warp_size) {
+    launcher.parallel_for("hornbill::bp::wide_to_variable", BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, plan.max_parts, bp::warp_size),
                           WholeWideFactors<write, F>{fields, tasks, begin.wide});
     return;
   }
-  auto teams = [&](Index each) { return std::min<Index>(tuning.teams_of_parts, (plan.most_parts + each - 1) / each); };
+  auto teams = [&](Index each) { return std::min<Index>(tuning.teams_of_parts, (plan.max_parts + each - 1) / each); };
   Index const for_totals = teams(bp::chunk_size), for_messages = teams(warps);
   launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * for_totals, warps, bp::warp_size),
                         TotalOfParts<F>{fields, tasks, begin.wide, for_totals});
@@ -207,7 +207,7 @@ template <Write write, class Launcher, class F>
 void launch_wide_threads(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                          bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  Index const count = end.wide - begin.wide, threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.most_parts);
+  Index const count = end.wide - begin.wide, threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.max_parts);
   Tasks const tasks(plan);
   launcher.parallel_for("hornbill::bp::total_of_parts", items<ExecutionSpace>(launcher.exec, fields, count * threads),
                         TotalOfParts<F>{fields, tasks, begin.wide, threads});

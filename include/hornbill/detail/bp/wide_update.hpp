@@ -102,7 +102,7 @@ struct Warps {
   KOKKOS_FUNCTION Index step() const { return whole_team ? member.team_size() : 1; }
   template <class Number>
   KOKKOS_FUNCTION static Walked<Number> walk_in(Number leaf, Number outside, int lane, Index count) {
-    constexpr int levels = LaneTree<Number>::most_levels;
+    constexpr int levels = LaneTree<Number>::max_levels;
     LaneTree<Number> const tree(leaf, lane, static_cast<int>(count), 0, levels);
     return {tree.total, tree.leave_one_out(outside, levels)};
   }

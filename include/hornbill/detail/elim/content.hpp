@@ -29,7 +29,7 @@ class ByContent : public Partitioner {
  public:
   using Value = typename Semiring::Value;
 
-  ByContent(ExecutionSpace const& exec, std::vector<std::vector<Value>> given, int most_variables) : values_(exec, std::move(given)), most_variables_(most_variables) {}
+  ByContent(ExecutionSpace const& exec, std::vector<std::vector<Value>> given, int max_variables) : values_(exec, std::move(given)), max_variables_(max_variables) {}
 
   std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index variable, std::vector<Index> const& tables, std::span<Index const> place) override {
     values_.bring_up_to_date(reductions);
@@ -52,7 +52,7 @@ class ByContent : public Partitioner {
     std::vector<Index> scope;
   };
   using Pair = std::pair<std::size_t, std::size_t>;
-  static constexpr Offset most_cells_at_once = Offset{1} << 24;
+  static constexpr Offset max_cells_at_once = Offset{1} << 24;
 
   /// \return whether there were two that fit together
   bool merge_best(tables::HostReductions const& reductions, Index variable, std::span<Index const> place) {
@@ -74,7 +74,7 @@ class ByContent : public Partitioner {
   /// A part with those of the first others that fit.
   void add_pairs_of(std::size_t part, std::size_t end, std::span<Index const> place, std::vector<Pair>& pairs) const {
     for (std::size_t k = 0; k < end; ++k)
-      if (k != part && !parts_[k].tables.empty() && fit_together(parts_[k].scope, parts_[part].scope, most_variables_, place)) pairs.emplace_back(std::min(k, part), std::max(k, part));
+      if (k != part && !parts_[k].tables.empty() && fit_together(parts_[k].scope, parts_[part].scope, max_variables_, place)) pairs.emplace_back(std::min(k, part), std::max(k, part));
   }
 
   void measure_all(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::span<Pair const> pairs) {
@@ -96,7 +96,7 @@ class ByContent : public Partitioner {
       auto both = parts_[i].tables;
       both.insert(both.end(), parts_[j].tables.begin(), parts_[j].tables.end());
       together.push_back(reduce(both, united(parts_[i].scope, parts_[j].scope, place)));
-      if (evaluation.num_cells() >= most_cells_at_once) break;
+      if (evaluation.num_cells() >= max_cells_at_once) break;
     }
     evaluation.run();
     for (std::size_t p = 0; p < together.size(); ++p) losses_[pairs[p]] = loss(evaluation, apart[pairs[p].first], apart[pairs[p].second], together[p]);
@@ -130,7 +130,7 @@ class ByContent : public Partitioner {
   }
 
   tables::detail::HostedValues<Semiring, ExecutionSpace> values_;
-  int most_variables_;
+  int max_variables_;
   std::vector<Part> parts_;
   std::map<Pair, Loss> losses_;  // of pairs that fit together
 };
@@ -151,7 +151,7 @@ HostPlan make_content_plan(ExecutionSpace const& exec, tables::TableNetwork<type
     std::sort(scope.begin(), scope.end(), [&](Index v, Index w) { return place[v] < place[w]; });
     given.add_table(std::move(scope));
   }
-  detail::ByContent<Semiring, ExecutionSpace> by_content(exec, tables::detail::reordered(network, given, given.num_given()), options.most_variables);
+  detail::ByContent<Semiring, ExecutionSpace> by_content(exec, tables::detail::reordered(network, given, given.num_given()), options.max_variables);
   return make_mini_bucket_plan(network.cardinality, scopes_of(network), std::move(order), options, by_content);
 }
 

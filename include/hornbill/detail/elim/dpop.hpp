@@ -168,7 +168,7 @@ class Agents {
 
 template <class ExecutionSpace>
 Agents<ExecutionSpace>::Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger)
-    : exec_(exec), network_(network), tree_(tree), options_(options), messenger_(messenger), rank_of_(ranks_of_agents(tree, network.cardinality, options.most_variables, messenger.num_ranks())) {
+    : exec_(exec), network_(network), tree_(tree), options_(options), messenger_(messenger), rank_of_(ranks_of_agents(tree, network.cardinality, options.max_variables, messenger.num_ranks())) {
   auto const n = network.cardinality.size();
   place_.resize(n);
   children_.resize(n);

@@ -87,7 +87,7 @@ Elimination<typename Semiring::Value> eliminate_once(ExecutionSpace const& exec,
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
+Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t max_bytes) {
   require_meaning<Semiring>(host);
   Kokkos::DefaultHostExecutionSpace const on_host;
   Plan<Kokkos::HostSpace> plan;
@@ -95,7 +95,7 @@ Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace co
   plan.decode = tables::make_decode_plan(on_host, host.reductions, host.decode);
   auto const state = make_state<typename Semiring::Value>(on_host, plan);
   load(on_host, network, plan, state);
-  double const slices = tables::reduce_in_slices<Semiring>(exec, host.reductions, state.values, most_bytes);
+  double const slices = tables::reduce_in_slices<Semiring>(exec, host.reductions, state.values, max_bytes);
   if constexpr (Semiring::selects) tables::decode<Semiring>(on_host, plan.decode, state.values, state.known, state.assignment);
   auto result = result_of<Semiring>(on_host, plan, state);
   result.slices = slices;
@@ -133,8 +133,8 @@ Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tabl
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t most_bytes) {
-  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once_in_slices<Once>(exec, values, host, most_bytes); });
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t max_bytes) {
+  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once_in_slices<Once>(exec, values, host, max_bytes); });
 }
 
 }  // namespace hornbill::elim

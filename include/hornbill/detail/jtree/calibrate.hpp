@@ -161,9 +161,9 @@ void calibrate(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
 }
 
 template <class Semiring, class ExecutionSpace>
-double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t most_bytes) {
+double calibrate_in_slices(ExecutionSpace const& exec, Plan<Kokkos::HostSpace> const& plan, State<Semiring, Kokkos::HostSpace>& state, std::size_t max_bytes) {
   Kokkos::Profiling::ScopedRegion region("hornbill::jtree::calibrate_in_slices");
-  double const slices = tables::reduce_in_slices<Semiring>(exec, plan.host.reductions, state.values, detail::reductions_that_are(false, state.is_current), most_bytes);
+  double const slices = tables::reduce_in_slices<Semiring>(exec, plan.host.reductions, state.values, detail::reductions_that_are(false, state.is_current), max_bytes);
   state.is_current.assign(state.is_current.size(), true);
   return slices;
 }

@@ -162,20 +162,20 @@ struct Reduce {
   /// Where some inputs stay the same for a run of states of the high digit: their product is kept for that long.
   template <int States, int Apart>
   KOKKOS_FUNCTION Extent rows_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
-    constexpr int most_rows = rows_at_once(States, Apart);
-    using OfLane = RowsOfLane<ExecutionSpace, most_rows>;
+    constexpr int max_rows = rows_at_once(States, Apart);
+    using OfLane = RowsOfLane<ExecutionSpace, max_rows>;
     Extent extent;
-    for (Index first = block.begin + team.team_rank(); first < block.end; first += most_rows * team_size) {
+    for (Index first = block.begin + team.team_rank(); first < block.end; first += max_rows * team_size) {
       auto const share = OfLane::share_of(first, block.end);
       int const rows = OfLane::rows_of(share);
-      Cursor<Semiring, ExecutionSpace, Apart, most_rows> cursor(from, task, share);
+      Cursor<Semiring, ExecutionSpace, Apart, max_rows> cursor(from, task, share);
       Value* const out = from.values.cells.data() + task.output + first;
       StepsAhead out_high{from.steps.data() + task.output_high};
       for (Index begin = block.high, end = 0; begin < block.last_high; begin = end) {
         end = Kokkos::min((begin / task.run + 1) * task.run, block.last_high);
-        Value common[States][most_rows];
-        Sum result[most_rows];
-        multiply_common<States, Apart, most_rows>(task, begin, share, common);
+        Value common[States][max_rows];
+        Sum result[max_rows];
+        multiply_common<States, Apart, max_rows>(task, begin, share, common);
         cursor.begin_at(begin);
         out_high.begin_at(begin);
         for (Index high = begin; high < end; ++high) {
@@ -189,7 +189,7 @@ struct Reduce {
             if (state + 1 < States)  // behind the last there may be no number for a place
               for (int k = 0; k < Apart; ++k) places[k] += cursor.over[k];
           }
-          store<most_rows>(share, result, to, extent);
+          store<max_rows>(share, result, to, extent);
         }
       }
     }

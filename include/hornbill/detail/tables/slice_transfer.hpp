@@ -95,10 +95,10 @@ class SliceTransfer {
     if constexpr (is_direct) {
       copier_ = exec;
     } else {
-      most_cells_ = std::min(longest, Offset{transfer_bytes / 2 / sizeof(Value)});
+      max_cells_ = std::min(longest, Offset{transfer_bytes / 2 / sizeof(Value)});
       auto const parts = Kokkos::Experimental::partition_space(exec, 1, 1);
       for (std::size_t i = 0; i < lanes_.size(); ++i)
-        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing), static_cast<std::size_t>(most_cells_))};
+        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing), static_cast<std::size_t>(max_cells_))};
     }
   }
 
@@ -107,8 +107,8 @@ class SliceTransfer {
     if constexpr (is_direct) {
       gather(slices, first, slices.cells(), tables, device.data() + first);
     } else {
-      for (Offset begin = first; begin < slices.cells(); begin += most_cells_) {
-        Offset const end = std::min(begin + most_cells_, slices.cells());
+      for (Offset begin = first; begin < slices.cells(); begin += max_cells_) {
+        Offset const end = std::min(begin + max_cells_, slices.cells());
         auto const& lane = lane_of(begin);
         lane.exec.fence("hornbill: a buffer is filled again");
         gather(slices, begin, end, tables, lane.buffer.data());
@@ -125,16 +125,16 @@ class SliceTransfer {
     } else {
       Offset const cells = slices.cells();
       auto const fetch = [&](Offset begin) {
-        Offset const end = std::min(begin + most_cells_, cells);
+        Offset const end = std::min(begin + max_cells_, cells);
         auto const& lane = lane_of(begin);
         if (begin < end) Kokkos::deep_copy(lane.exec, Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)), Kokkos::subview(device, std::pair(begin, end)));
       };
       fetch(0);
-      for (Offset begin = 0; begin < cells; begin += most_cells_) {
-        fetch(begin + most_cells_);
+      for (Offset begin = 0; begin < cells; begin += max_cells_) {
+        fetch(begin + max_cells_);
         auto const& lane = lane_of(begin);
         lane.exec.fence("hornbill: result read by the host");
-        scatter(slices, begin, std::min(begin + most_cells_, cells), lane.buffer.data(), tables);
+        scatter(slices, begin, std::min(begin + max_cells_, cells), lane.buffer.data(), tables);
       }
     }
   }
@@ -149,7 +149,7 @@ class SliceTransfer {
     Buffer buffer;
   };
 
-  Lane const& lane_of(Offset begin) const { return lanes_[static_cast<std::size_t>(begin / most_cells_ % 2)]; }
+  Lane const& lane_of(Offset begin) const { return lanes_[static_cast<std::size_t>(begin / max_cells_ % 2)]; }
 
   /// visit() for the runs among packed cells [first, last), on the threads of the host; waits.
   template <class Visit>
@@ -170,7 +170,7 @@ class SliceTransfer {
   }
 
   Copier copier_;
-  Offset most_cells_ = 0;  // of a buffer
+  Offset max_cells_ = 0;  // of a buffer
   std::array<Lane, 2> lanes_;
 };
 

@@ -97,47 +97,47 @@ namespace detail {
 
 /// Of one reduction.   \throws CapacityError
 template <class Value>
-HostSlices fitting_slices(HostReductions const& host, Index reduction, std::size_t most_bytes) {
+HostSlices fitting_slices(HostReductions const& host, Index reduction, std::size_t max_bytes) {
   auto const num_variables = host.tables()[host.reductions()[reduction].output].scope.size();
   std::size_t needed = 0;
   for (std::size_t fixed = 0; fixed <= num_variables; ++fixed) {
     auto slices = slices_of(host, std::span(&reduction, 1), fixed);
     needed = bytes_needed<Value>(slices.reductions);
-    if (needed <= most_bytes) return slices;
+    if (needed <= max_bytes) return slices;
   }
-  throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " + std::to_string(most_bytes) + " may be used");
+  throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " + std::to_string(max_bytes) + " may be used");
 }
 
 /// Halves what does not fit together, until it does or is one reduction.
 template <class Value>
-void append_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t most_bytes, std::vector<HostSlices>& result) {
+void append_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t max_bytes, std::vector<HostSlices>& result) {
   if (wanted.size() == 1) {
-    result.push_back(fitting_slices<Value>(host, wanted.front(), most_bytes));
-  } else if (auto slices = slices_of(host, wanted, 0); bytes_needed<Value>(slices.reductions) <= most_bytes) {
+    result.push_back(fitting_slices<Value>(host, wanted.front(), max_bytes));
+  } else if (auto slices = slices_of(host, wanted, 0); bytes_needed<Value>(slices.reductions) <= max_bytes) {
     result.push_back(std::move(slices));
   } else {
-    append_slices<Value>(host, wanted.first(wanted.size() / 2), most_bytes, result);
-    append_slices<Value>(host, wanted.subspan(wanted.size() / 2), most_bytes, result);
+    append_slices<Value>(host, wanted.first(wanted.size() / 2), max_bytes, result);
+    append_slices<Value>(host, wanted.subspan(wanted.size() / 2), max_bytes, result);
   }
 }
 
 }  // namespace detail
 
 template <class Value>
-std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t most_bytes) {
+std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t max_bytes) {
   std::vector<HostSlices> result;
-  if (!wanted.empty()) detail::append_slices<Value>(host, wanted, most_bytes, result);
+  if (!wanted.empty()) detail::append_slices<Value>(host, wanted, max_bytes, result);
   return result;
 }
 
 template <class Semiring, class ExecutionSpace>
 double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
-                        std::size_t most_bytes) {
-  auto const all = make_slices<typename Semiring::Value>(host, wanted, most_bytes);  // before any work, as that may fail
+                        std::size_t max_bytes) {
+  auto const all = make_slices<typename Semiring::Value>(host, wanted, max_bytes);  // before any work, as that may fail
   if (all.empty()) return 0;
-  Offset most_cells = 0;
-  for (auto const& slices : all) most_cells = std::max(most_cells, slices.reductions.num_cells());
-  typename detail::Slicer<Semiring, ExecutionSpace>::Transfer transfer(exec, most_cells);
+  Offset max_cells = 0;
+  for (auto const& slices : all) max_cells = std::max(max_cells, slices.reductions.num_cells());
+  typename detail::Slicer<Semiring, ExecutionSpace>::Transfer transfer(exec, max_cells);
   double count = 0;
   for (auto const& slices : all) {
     detail::Slicer<Semiring, ExecutionSpace>(exec, host, values, slices).run(transfer);
@@ -147,10 +147,10 @@ double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, 
 }
 
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t most_bytes) {
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes) {
   std::vector<Index> all(host.reductions().size());
   std::iota(all.begin(), all.end(), 0);
-  return reduce_in_slices<Semiring>(exec, host, values, all, most_bytes);
+  return reduce_in_slices<Semiring>(exec, host, values, all, max_bytes);
 }
 
 }  // namespace hornbill::tables
