@@ -1,4 +1,5 @@
-// Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its launches.
+// Bytes that an iteration must move, kernel by kernel: what it reads and writes, each entry once a batch. And its
+// launches.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +21,18 @@ std::size_t bytes_of(std::vector<T> const& list) {
   return list.size() * sizeof(T);
 }
 
-/// Bytes and launches of an iteration by kernel: what describes tasks, and tables, once, all else for each evidence set.
+/// Bytes and launches of an iteration by kernel: what describes tasks, and tables, once, all else for each evidence
+/// set.
 template <class Value>
 class CountedBytes {
  public:
   CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan)
-      : graph_(graph), plan_(plan), value(sizeof(Value) * plan.sets), sum(sizeof(detail::Accumulator<Value>) * plan.sets),
-        node(sizeof(detail::Node<Value>) * plan.sets), seen_(graph.num_variables, -1) {
+      : graph_(graph),
+        plan_(plan),
+        value(sizeof(Value) * plan.sets),
+        sum(sizeof(detail::Accumulator<Value>) * plan.sets),
+        node(sizeof(detail::Node<Value>) * plan.sets),
+        seen_(graph.num_variables, -1) {
     for (Index v = 0; v < graph.num_variables; ++v) slots_ += entries(v);
     for (Index v : graph.factor_variables) messages_ += entries(v);
     bool const selected = plan.mode == bp::Mode::selected;
@@ -78,11 +84,14 @@ class CountedBytes {
     }
     return bytes;
   }
-  /// The table, its messages, and weights and totals of its variables' states, plain numbers that are written and read again; not its variables' sums.
+  /// The table, its messages, and weights and totals of its variables' states, plain numbers that are written and read
+  /// again; not its variables' sums.
   std::size_t bytes_of_table(bp::TableTask const& task) const {
     std::size_t bytes = sizeof(task) + sizeof(Value) * graph_.table_of(task.factor).size();
-    for (Index v : graph_.variables_of(task.factor)) bytes += 4 * sizeof(Index) + value * (entries(v) + 4 * static_cast<std::size_t>(graph_.states(v)));
-    for (Index i = task.first; i < task.last; ++i) bytes += sizeof(Index) + value * entries(graph_.factor_variables[plan_.table_edges[i]]);
+    for (Index v : graph_.variables_of(task.factor))
+      bytes += 4 * sizeof(Index) + value * (entries(v) + 4 * static_cast<std::size_t>(graph_.states(v)));
+    for (Index i = task.first; i < task.last; ++i)
+      bytes += sizeof(Index) + value * entries(graph_.factor_variables[plan_.table_edges[i]]);
     return bytes;
   }
   std::size_t bytes_of_lanes(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
@@ -92,14 +101,16 @@ class CountedBytes {
       auto const& lane = plan_.lanes[i];
       bytes += sizeof(bp::Lane);
       if (!lane.is(bp::Lane::valid)) continue;
-      bytes += value * (1 + lane.is(bp::Lane::wanted)) + (lane.is(bp::Lane::head) ? parameters : 0) + (is_new(lane.variable) ? sum : 0);
+      bytes += value * (1 + lane.is(bp::Lane::wanted)) + (lane.is(bp::Lane::head) ? parameters : 0) +
+               (is_new(lane.variable) ? sum : 0);
     }
     return bytes;
   }
   std::size_t bytes_of_members(bp::Chunk const& chunk) {
     std::size_t bytes = sizeof(bp::Chunk);
     for (Index i = 0; i < chunk.count; ++i)
-      bytes += sizeof(Index) + value * (1 + (chunk.wanted >> i & 1u)) + (is_new(graph_.factor_variables[chunk.first_edge + i]) ? sum : 0);
+      bytes += sizeof(Index) + value * (1 + (chunk.wanted >> i & 1u)) +
+               (is_new(graph_.factor_variables[chunk.first_edge + i]) ? sum : 0);
     return bytes;
   }
   std::size_t bytes_of_wide(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
@@ -110,7 +121,8 @@ class CountedBytes {
       bytes += sizeof(task) + parameters + 2 * node * static_cast<std::size_t>(task.last_part - task.first_part);
       for (Index part = task.first_part; part < task.last_part; ++part) bytes += bytes_of_members(plan_.parts[part]);
       for (Index i = task.first_chunk; i < task.last_chunk && !plan_.lanes.empty(); ++i)
-        bytes += plan_.max_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i]) : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
+        bytes += plan_.max_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i])
+                                                 : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
     }
     return bytes;
   }
@@ -129,8 +141,9 @@ class CountedBytes {
       edges_of_tables += graph_.variables_of(task.factor).size();
     }
     auto const edges_of_clauses = static_cast<std::size_t>(graph_.num_edges()) - edges_of_tables;
-    return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) + (sizeof(Index) + 2 * value) * edges_of_clauses +
-           tables + 2 * sum * slots_ + parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
+    return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) +
+           (sizeof(Index) + 2 * value) * edges_of_clauses + tables + 2 * sum * slots_ +
+           parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
   }
 
   /// Pending and old message read, message written, and the variable's sum read and written.
@@ -140,7 +153,8 @@ class CountedBytes {
       std::size_t bytes = 0;
       restart();
       for (Index i = begin.warps * bp::warp_size; i < end.warps * bp::warp_size; ++i)
-        bytes += sizeof(bp::Lane) + (plan_.lanes[i].is(bp::Lane::wanted) ? bytes_of_commit(plan_.lanes[i].variable) : 0);
+        bytes +=
+            sizeof(bp::Lane) + (plan_.lanes[i].is(bp::Lane::wanted) ? bytes_of_commit(plan_.lanes[i].variable) : 0);
       add("commit_lanes", bytes);
     }
     count_pending(begin.edges, end.edges);
@@ -149,7 +163,8 @@ class CountedBytes {
     if (first == last) return;
     std::size_t bytes = 0;
     restart();
-    for (Index i = first; i < last; ++i) bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
+    for (Index i = first; i < last; ++i)
+      bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
     add("commit_pending", bytes);
   }
   std::size_t bytes_of_commit(Index v) { return entries(v) * (3 * value + (is_new(v) ? 2 * sum : 0)); }
@@ -160,19 +175,27 @@ class CountedBytes {
     std::size_t const residuals = sizeof(float) * messages_;
     add("measure_residuals", sizeof(Index) * edges + 2 * value * messages_ + sum * slots_ + residuals);
     add("choose_threshold", 2 * sizeof(Index) * detail::num_bins);
-    add("commit_selected", (plan_.selection.randomised ? 0 : residuals) + static_cast<std::size_t>(plan_.selection.share * static_cast<double>((sizeof(Index) * edges + 3 * value * messages_))));
+    add("commit_selected",
+        (plan_.selection.randomised ? 0 : residuals) +
+            static_cast<std::size_t>(plan_.selection.share *
+                                     static_cast<double>((sizeof(Index) * edges + 3 * value * messages_))));
     add("residuals", residuals);
   }
 
   void count_sums() {
-    auto const edges = static_cast<std::size_t>(std::count_if(graph_.factor_variables.begin(), graph_.factor_variables.end(), [&](Index v) { return graph_.states(v) == 2; }));
+    auto const edges =
+        static_cast<std::size_t>(std::count_if(graph_.factor_variables.begin(), graph_.factor_variables.end(),
+                                               [&](Index v) { return graph_.states(v) == 2; }));
     std::size_t in_long = 0, listed = 0;  // edges; those that Row names by variable_edges
     for (auto const& row : plan_.long_rows) in_long += static_cast<std::size_t>(row.count);
     for (auto const* rows : {&plan_.medium_rows, &plan_.large_rows})
       for (auto const& row : *rows) listed += static_cast<std::size_t>(row.count);
-    auto const parts = static_cast<std::size_t>(plan_.num_part_sums), in_rows = plan_.small_rows.size() + plan_.medium_rows.size() + plan_.large_rows.size();
-    add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) + sizeof(Index) * listed + value * (edges - in_long) + 2 * sum * in_rows);
-    std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long + 2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
+    auto const parts = static_cast<std::size_t>(plan_.num_part_sums),
+               in_rows = plan_.small_rows.size() + plan_.medium_rows.size() + plan_.large_rows.size();
+    add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) +
+                        sizeof(Index) * listed + value * (edges - in_long) + 2 * sum * in_rows);
+    std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long +
+                                2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
     bytes_["sum_rows"] += of_long;  // no launch of their own
     if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * parts + 2 * sum * plan_.hubs.size());
     if (!graph_.cardinality.empty()) count_states();

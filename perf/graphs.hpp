@@ -44,10 +44,13 @@ inline HostFactorGraph make_tables(Index n) {
   return std::move(builder).build();
 }
 
-/// A graph that hub, tables or a benchmark of the FastLBP paper names, or a number of edges. A size may follow the first two: `hub:5000`.
+/// A graph that hub, tables or a benchmark of the FastLBP paper names, or a number of edges. A size may follow the
+/// first two: `hub:5000`.
 inline HostFactorGraph graph_named(std::string const& name) {
   auto const colon = name.find(':');
-  auto const size = [&] { return colon == std::string::npos ? 100000 : static_cast<Index>(std::stol(name.substr(colon + 1))); };
+  auto const size = [&] {
+    return colon == std::string::npos ? 100000 : static_cast<Index>(std::stol(name.substr(colon + 1)));
+  };
   if (name.substr(0, colon) == "hub") return make_hub(size());
   if (name.substr(0, colon) == "tables") return make_tables(size());
   if (!std::isdigit(static_cast<unsigned char>(name[0]))) return generate(options_like(name)).graph;

@@ -1,6 +1,6 @@
-// Hashes of the bits of all messages and marginals, by graph, evidence, schedule, backend, precision and run; one JSON object a line.
-// A change that is to leave results as they are is held against the lines of the build before it (--against). Exits with 1 where bits differ that
-// should not.
+// Hashes of the bits of all messages and marginals, by graph, evidence, schedule, backend, precision and run; one JSON
+// object a line. A change that is to leave results as they are is held against the lines of the build before it
+// (--against). Exits with 1 where bits differ that should not.
 #include <array>
 #include <bit>
 #include <cctype>
@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
@@ -31,13 +31,14 @@ using nlohmann::json;
 
 namespace {
 
-/// FNV-1a over the bytes of numbers, lowest first. Both signs of zero count as one: which of them a message has may depend on how its
-/// batch was run, and nothing else does.
+/// FNV-1a over the bytes of numbers, lowest first. Both signs of zero count as one: which of them a message has may
+/// depend on how its batch was run, and nothing else does.
 class BitHash {
  public:
   void add(std::vector<double> const& numbers) {
     for (double const x : numbers)
-      for (auto bits = std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x), byte = std::uint64_t{0}; byte < 8; ++byte, bits >>= 8)
+      for (auto bits = std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x), byte = std::uint64_t{0}; byte < 8;
+           ++byte, bits >>= 8)
         hash_ = (hash_ ^ (bits & 255)) * 0x100000001b3;
   }
   std::string text() const { return fmt::format("{:016x}", hash_); }
@@ -47,7 +48,9 @@ class BitHash {
 };
 
 struct Arguments {
-  std::vector<std::string> graphs{"random:1", "random:2", "random_tables:1", "random_tables:2", "hub:5000", "tables:500", "weblech", "hedc", "luindex"};
+  std::vector<std::string> graphs{"random:1",        "random:2", "random_tables:1",
+                                  "random_tables:2", "hub:5000", "tables:500",
+                                  "weblech",         "hedc",     "luindex"};
   std::vector<std::string> schedules, backends = hb::backend::names(), precisions{"double", "float"};
   std::string against, commit = HORNBILL_COMMIT;
 };
@@ -82,11 +85,16 @@ Case read_case(fs::path const& file) {
 Case make_case(std::string const& name) {
   if (fs::path(name).has_extension()) return read_case(name);
   auto const colon = name.find(':');
-  auto const seed = [&] { return colon == std::string::npos ? 1u : static_cast<unsigned>(std::stoul(name.substr(colon + 1))); };
+  auto const seed = [&] {
+    return colon == std::string::npos ? 1u : static_cast<unsigned>(std::stoul(name.substr(colon + 1)));
+  };
   Case c;
-  if (name.starts_with("random_tables")) c.graph = hb::test::random_graph(seed(), {.tables = 0.4, .max_states = 4});
-  else if (name.starts_with("random")) c.graph = hb::test::random_graph(seed(), {.num_variables = 300, .num_factors = 120, .largest_body = 90});
-  else if (std::isdigit(static_cast<unsigned char>(name[0])) || name.starts_with("hub") || name.starts_with("tables")) c.graph = hb::perf::graph_named(name);
+  if (name.starts_with("random_tables"))
+    c.graph = hb::test::random_graph(seed(), {.tables = 0.4, .max_states = 4});
+  else if (name.starts_with("random"))
+    c.graph = hb::test::random_graph(seed(), {.num_variables = 300, .num_factors = 120, .largest_body = 90});
+  else if (std::isdigit(static_cast<unsigned char>(name[0])) || name.starts_with("hub") || name.starts_with("tables"))
+    c.graph = hb::perf::graph_named(name);
   else {
     auto const generated = hb::generate(hb::options_like(name));
     c.graph = generated.graph;
@@ -109,7 +117,8 @@ json hashes(Exec const& exec, hb::HostFactorGraph const& host, Graph const& grap
 }
 
 constexpr hb::bp::Acceleration never{.after = -1};
-/// Runs from a cold start, by name. A tolerance that no residual is below makes a run take all its iterations and yet accelerate.
+/// Runs from a cold start, by name. A tolerance that no residual is below makes a run take all its iterations and yet
+/// accelerate.
 std::map<std::string, hb::bp::Options> const cold_runs{
     {"plain", {.max_iterations = 8, .tolerance = 0, .acceleration = never, .warm_start = false}},
     {"damped", {.max_iterations = 8, .tolerance = 0, .damping = 0.3, .acceleration = never, .warm_start = false}},
@@ -118,8 +127,13 @@ std::map<std::string, hb::bp::Options> const cold_runs{
 template <class Value, class Exec>
 class Runs {
  public:
-  Runs(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Strategy const& strategy, hb::HostEvidence const& observed)
-      : exec_(exec), host_(host), batches_(hb::bp::make_batches(host, strategy)), observed_(observed), graph_(hb::to_device<Value>(exec, host)) {}
+  Runs(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Strategy const& strategy,
+       hb::HostEvidence const& observed)
+      : exec_(exec),
+        host_(host),
+        batches_(hb::bp::make_batches(host, strategy)),
+        observed_(observed),
+        graph_(hb::to_device<Value>(exec, host)) {}
 
   /// Calls report(run, hashes) for each run.
   void each(std::function<void(std::string const&, json const&)> const& report) {
@@ -192,10 +206,13 @@ class Runs {
 /// The fields that say what was run; two lines with the same are to have the same hashes.
 std::string identity(json const& line) {
   std::string all;
-  for (auto const* field : {"graph", "evidence", "schedule", "backend", "precision", "run"}) all += (all.empty() ? "" : " ") + line.at(field).get<std::string>();
+  for (auto const* field : {"graph", "evidence", "schedule", "backend", "precision", "run"})
+    all += (all.empty() ? "" : " ") + line.at(field).get<std::string>();
   return all;
 }
-std::array<std::string, 2> hashes_of(json const& line) { return {line.at("messages").get<std::string>(), line.at("marginals").get<std::string>()}; }
+std::array<std::string, 2> hashes_of(json const& line) {
+  return {line.at("messages").get<std::string>(), line.at("marginals").get<std::string>()};
+}
 
 /// Lines of an earlier build, and how the new ones compare.
 class Comparison {
@@ -252,7 +269,9 @@ class SameBits {
 };
 
 /// SEQMAX computes every message anew that reads a new one: minutes on graphs that other schedules take in seconds.
-bool takes_too_long(std::string const& schedule, hb::HostFactorGraph const& graph) { return schedule == "seqmax" && graph.num_edges() > 1000; }
+bool takes_too_long(std::string const& schedule, hb::HostFactorGraph const& graph) {
+  return schedule == "seqmax" && graph.num_edges() > 1000;
+}
 
 void run_case(std::string const& name, Arguments const& a, std::function<void(json const&)> const& print) {
   auto const c = make_case(name);
@@ -263,8 +282,10 @@ void run_case(std::string const& name, Arguments const& a, std::function<void(js
       if (!strategy) throw hb::InputError("unknown schedule " + schedule);
       for (auto const& backend : a.backends)
         for (auto const& precision : a.precisions) {
-          json line{{"case", "bits"}, {"graph", fs::path(name).filename().string()}, {"evidence", set}, {"schedule", schedule}, {"backend", backend},
-                    {"precision", precision}, {"commit", a.commit}};
+          json line{{"case", "bits"},     {"graph", fs::path(name).filename().string()},
+                    {"evidence", set},    {"schedule", schedule},
+                    {"backend", backend}, {"precision", precision},
+                    {"commit", a.commit}};
           auto const report = [&](std::string const& run, json const& hashes) {
             line["run"] = run;
             line.update(hashes);
@@ -272,8 +293,10 @@ void run_case(std::string const& name, Arguments const& a, std::function<void(js
           };
           hb::backend::visit(backend, [&](auto const& exec) {
             using Exec = std::decay_t<decltype(exec)>;
-            if (precision == "float") Runs<float, Exec>(exec, c.graph, *strategy, observed).each(report);
-            else Runs<double, Exec>(exec, c.graph, *strategy, observed).each(report);
+            if (precision == "float")
+              Runs<float, Exec>(exec, c.graph, *strategy, observed).each(report);
+            else
+              Runs<double, Exec>(exec, c.graph, *strategy, observed).each(report);
           });
         }
     }
@@ -285,11 +308,18 @@ int main(int argc, char** argv) {
   Arguments a;
   for (auto const name : hb::bp::strategy_names()) a.schedules.emplace_back(name);
   CLI::App app{"Hashes the bits of belief propagation's messages and marginals; one JSON object a line"};
-  app.add_option("graphs", a.graphs, "Model files (with the evidence files beside them), benchmarks of the FastLBP paper, random:SEED, random_tables:SEED, hub:N, tables:N")->capture_default_str();
-  app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))->delimiter(',');
+  app.add_option("graphs", a.graphs,
+                 "Model files (with the evidence files beside them), benchmarks of the FastLBP paper, random:SEED, "
+                 "random_tables:SEED, hub:N, tables:N")
+      ->capture_default_str();
+  app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))
+      ->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
-  app.add_option("--against", a.against, "Lines of an earlier build on the same kind of machine: exit with 1 where bits differ, or nothing can be compared")->check(CLI::ExistingFile);
+  app.add_option("--against", a.against,
+                 "Lines of an earlier build on the same kind of machine: exit with 1 where bits differ, or nothing can "
+                 "be compared")
+      ->check(CLI::ExistingFile);
   app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

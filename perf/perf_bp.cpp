@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
@@ -32,7 +32,8 @@ std::vector<std::string> words(std::string const& text) {
 }
 
 struct Arguments {
-  std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends, precisions = words("double float");
+  std::vector<std::string> graphs = hb::known_benchmarks(), schedules = words("parall seqfix"), backends,
+                           precisions = words("double float");
   int iterations = 50, repeats = 5;
   std::vector<hb::Index> sets{1};
   bool kernels = false, accelerate = false;
@@ -41,8 +42,8 @@ struct Arguments {
 };
 
 std::map<hb::bp::Execution, char const*> const execution_names{{hb::bp::Execution::automatic, "automatic"},
-                                                                {hb::bp::Execution::batched, "batched"},
-                                                                {hb::bp::Execution::sequential, "sequential"}};
+                                                               {hb::bp::Execution::batched, "batched"},
+                                                               {hb::bp::Execution::sequential, "sequential"}};
 
 double seconds_of(auto&& function) {
   auto const begin = std::chrono::steady_clock::now();
@@ -89,11 +90,14 @@ std::map<std::string, double> seconds_by_kernel(auto&& run) {
 /// Bytes a second that a copy of a long array reads and writes, where `exec` runs.
 template <class Exec>
 double copy_bytes_per_second(Exec const& exec) {
-  Kokkos::View<double*, typename Exec::memory_space> const from("hornbill::perf::from", 1 << 25), to("hornbill::perf::to", 1 << 25);
+  Kokkos::View<double*, typename Exec::memory_space> const from("hornbill::perf::from", 1 << 25),
+      to("hornbill::perf::to", 1 << 25);
   double best = 0;
   for (int i = 0; i < 5; ++i) {
     double const seconds = seconds_of([&] {
-      Kokkos::parallel_for("hornbill::perf::copy", Kokkos::RangePolicy<Exec>(exec, 0, 1 << 25), KOKKOS_LAMBDA(int k) { to(k) = from(k); });
+      Kokkos::parallel_for(
+          "hornbill::perf::copy", Kokkos::RangePolicy<Exec>(exec, 0, 1 << 25),
+          KOKKOS_LAMBDA(int k) { to(k) = from(k); });
       exec.fence();
     });
     best = std::max(best, 2 * sizeof(double) * static_cast<double>(from.extent(0)) / seconds);
@@ -101,9 +105,11 @@ double copy_bytes_per_second(Exec const& exec) {
   return best;
 }
 
-/// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence; of several empty evidence sets at once.
+/// Runs from a cold start: `iterations` a repeat for the time of one, and once to convergence; of several empty
+/// evidence sets at once.
 template <class Value, class Exec>
-json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a, hb::Index sets) {
+json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches const& batches, Arguments const& a,
+             hb::Index sets) {
   hb::bp::Plan<typename Exec::memory_space> plan;
   hb::bp::HostPlan host_plan;
   double const plan_seconds = seconds_of([&] {
@@ -114,7 +120,10 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
   double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
   hb::EvidenceSets evidence(exec, host, graph, std::vector<hb::HostEvidence>(sets));
   auto state = hb::bp::make_state(exec, graph, plan);
-  hb::bp::Options options{.max_iterations = a.iterations, .tolerance = a.accelerate ? 1e-300 : 0, .warm_start = false, .check_every = a.accelerate ? 0 : a.iterations};
+  hb::bp::Options options{.max_iterations = a.iterations,
+                          .tolerance = a.accelerate ? 1e-300 : 0,
+                          .warm_start = false,
+                          .check_every = a.accelerate ? 0 : a.iterations};
   hb::bp::run(exec, graph, evidence, plan, state, options);  // warm-up
   std::vector<double> each;
   for (int i = 0; i < a.repeats; ++i) {
@@ -122,7 +131,9 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
     each.push_back(report.elapsed_seconds / std::max(1, report.iterations));
   }
   std::sort(each.begin(), each.end());
-  auto const converged = hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false}).front();
+  auto const converged =
+      hb::bp::run(exec, graph, evidence, plan, state, {.max_iterations = 1000, .tolerance = 1e-6, .warm_start = false})
+          .front();
   auto const p_true = hb::bp::marginals(exec, graph, state);
   double const median = each[each.size() / 2];
   hb::perf::CountedBytes<Value> const counted(host, host_plan);
@@ -191,7 +202,8 @@ void measure_graph(std::string const& name, Arguments const& a) {
                 {"kokkos", KOKKOS_VERSION}};
       try {
         line.update(hb::backend::visit(backend, [&](auto const& exec) {
-          return precision == "float" ? measure<float>(exec, model.graph, batches, a, sets) : measure<double>(exec, model.graph, batches, a, sets);
+          return precision == "float" ? measure<float>(exec, model.graph, batches, a, sets)
+                                      : measure<double>(exec, model.graph, batches, a, sets);
         }));
       } catch (std::exception const& e) {
         line["error"] = e.what();
@@ -208,19 +220,25 @@ int main(int argc, char** argv) {
   Arguments a;
   a.backends.push_back(hb::backend::names().back());
   CLI::App app{"Times belief propagation on generated graphs; one JSON object a line"};
-  app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper; hub: 10^5 neighbours of a variable and of a factor; tables: 10^5 of 64 entries; or a number of edges")->delimiter(',');
-  app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))->delimiter(',');
+  app.add_option("--graphs", a.graphs,
+                 "Benchmarks of the FastLBP paper; hub: 10^5 neighbours of a variable and of a factor; tables: 10^5 of "
+                 "64 entries; or a number of edges")
+      ->delimiter(',');
+  app.add_option("--schedules", a.schedules, fmt::format("{}", fmt::join(hb::bp::strategy_names(), ", ")))
+      ->delimiter(',');
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',');
   app.add_option("--precisions", a.precisions, "double, float")->delimiter(',');
   app.add_option("--sets", a.sets, "Evidence sets at once")->delimiter(',')->check(CLI::Range(1, 100000));
   app.add_flag("--kernels", a.kernels, "On CPUs: seconds of each kernel, and the bandwidth of a copy");
   app.add_option("--iterations", a.iterations, "Iterations timed together")->check(CLI::Range(1, 1000000));
-  app.add_flag("--accelerate", a.accelerate, "Time them as hornbill lbp would run them, with acceleration from the 31st on");
+  app.add_flag("--accelerate", a.accelerate,
+               "Time them as hornbill lbp would run them, with acceleration from the 31st on");
   app.add_option("--repeats", a.repeats, "Timings; their median is reported")->check(CLI::Range(1, 1000));
   app.add_option("--execution", a.execution, "How batches are run: automatic, batched, sequential")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, hb::bp::Execution>{{"automatic", hb::bp::Execution::automatic},
-                                                                                    {"batched", hb::bp::Execution::batched},
-                                                                                    {"sequential", hb::bp::Execution::sequential}}));
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, hb::bp::Execution>{{"automatic", hb::bp::Execution::automatic},
+                                                   {"batched", hb::bp::Execution::batched},
+                                                   {"sequential", hb::bp::Execution::sequential}}));
   app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -1,12 +1,13 @@
-// Rounds of labelling: one more label, then a cold run beside warm ones, with local update and without; one JSON object a round.
+// Rounds of labelling: one more label, then a cold run beside warm ones, with local update and without; one JSON object
+// a round.
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
@@ -48,7 +49,11 @@ Case model_case(std::string const& file, Arguments const& a) {
 }
 
 json report_of(hb::bp::Report const& r) {
-  return {{"stop", hb::bp::to_string(r.stop)}, {"iterations", r.iterations}, {"local_work", r.local_work}, {"residual", r.residual}, {"seconds", r.elapsed_seconds}};
+  return {{"stop", hb::bp::to_string(r.stop)},
+          {"iterations", r.iterations},
+          {"local_work", r.local_work},
+          {"residual", r.residual},
+          {"seconds", r.elapsed_seconds}};
 }
 
 double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
@@ -60,10 +65,12 @@ double largest_difference(std::vector<double> const& a, std::vector<double> cons
 template <class Exec>
 void run_rounds(Exec const& exec, Case const& c, std::string const& schedule, json line, Arguments const& a) {
   auto const strategy = hb::bp::strategy_named(schedule).value();
-  auto const plan = hb::bp::make_plan(exec, c.graph, strategy), plan_of_all = hb::bp::make_plan(exec, c.graph, strategy, {.local_update = false});
+  auto const plan = hb::bp::make_plan(exec, c.graph, strategy),
+             plan_of_all = hb::bp::make_plan(exec, c.graph, strategy, {.local_update = false});
   auto const graph = hb::to_device<double>(exec, c.graph);
   hb::Evidence evidence(exec, c.graph, graph);
-  auto local = hb::bp::make_state(exec, graph, plan), cold = hb::bp::make_state(exec, graph, plan_of_all), warm = hb::bp::make_state(exec, graph, plan_of_all);
+  auto local = hb::bp::make_state(exec, graph, plan), cold = hb::bp::make_state(exec, graph, plan_of_all),
+       warm = hb::bp::make_state(exec, graph, plan_of_all);
   hb::bp::Options const options{.max_iterations = a.limit, .tolerance = a.tolerance};
   auto from_nothing = options;
   from_nothing.warm_start = false;
@@ -94,8 +101,9 @@ void measure(Arguments const& a) {
     auto const c = a.models.empty() ? generated_case(name, a.rounds) : model_case(name, a);
     for (auto const& schedule : a.schedules)
       for (auto const& backend : a.backends) {
-        json const line{{"case", "rounds"}, {"graph", c.name}, {"edges", c.graph.num_edges()}, {"schedule", schedule}, {"backend", backend},
-                        {"device", hb::backend::describe(backend)}, {"commit", a.commit}};
+        json const line{{"case", "rounds"},     {"graph", c.name},    {"edges", c.graph.num_edges()},
+                        {"schedule", schedule}, {"backend", backend}, {"device", hb::backend::describe(backend)},
+                        {"commit", a.commit}};
         hb::backend::visit(backend, [&](auto const& exec) { run_rounds(exec, c, schedule, line, a); });
       }
   }
@@ -107,12 +115,20 @@ int main(int argc, char** argv) {
   Arguments a;
   CLI::App app{"Times cold and warm runs on generated graphs, label after label; one JSON object a round"};
   app.add_option("--graphs", a.graphs, "Benchmarks of the FastLBP paper")->delimiter(',')->capture_default_str();
-  auto* const models = app.add_option("--models", a.models, "Files of models, in place of graphs; with --labels")->delimiter(',')->check(CLI::ExistingFile);
+  auto* const models = app.add_option("--models", a.models, "Files of models, in place of graphs; with --labels")
+                           ->delimiter(',')
+                           ->check(CLI::ExistingFile);
   models->needs(app.add_option("--labels", a.labels, "Of models: an evidence set stored in them, or a text file"));
-  app.add_flag("--draw", a.draw, "Draw the labels' values from the marginals of the round before, in place of their own");
-  app.add_option("--schedules", a.schedules, "Built-in schedules")->delimiter(',')->check(CLI::IsMember(hb::bp::strategy_names()))->capture_default_str();
+  app.add_flag("--draw", a.draw,
+               "Draw the labels' values from the marginals of the round before, in place of their own");
+  app.add_option("--schedules", a.schedules, "Built-in schedules")
+      ->delimiter(',')
+      ->check(CLI::IsMember(hb::bp::strategy_names()))
+      ->capture_default_str();
   app.add_option("--backends", a.backends, "Backends of this build")->delimiter(',')->capture_default_str();
-  app.add_option("--rounds", a.rounds, "Labels, one more each round")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--rounds", a.rounds, "Labels, one more each round")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   app.add_option("--limit", a.limit, "Most iterations of a run")->capture_default_str();
   app.add_option("--tolerance", a.tolerance, "Of each run")->capture_default_str();
   app.add_option("--commit", a.commit, "The commit that was built, where it cannot be asked");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/hornbill.hpp>
@@ -46,11 +46,15 @@ double median_seconds(int repeats, auto&& function) {
 }
 
 /// Pairs of variables that a constraint is over.
-/// \source Fioretto et al., Constraints 2018, section 8.1: random graphs of a density, scale-free graphs (each new node to two, Barabasi and Albert), grids
-std::vector<std::pair<hb::Index, hb::Index>> pairs_of(std::string const& kind, hb::Index n, double density, std::mt19937_64& random) {
+/// \source Fioretto et al., Constraints 2018, section 8.1: random graphs of a density, scale-free graphs (each new node
+/// to two, Barabasi and Albert), grids
+std::vector<std::pair<hb::Index, hb::Index>> pairs_of(std::string const& kind, hb::Index n, double density,
+                                                      std::mt19937_64& random) {
   std::set<std::pair<hb::Index, hb::Index>> pairs;
   auto const below = [&](hb::Index end) { return static_cast<hb::Index>(random() % static_cast<std::uint64_t>(end)); };
-  auto const add = [&](hb::Index a, hb::Index b) { return a != b && pairs.emplace(std::min(a, b), std::max(a, b)).second; };
+  auto const add = [&](hb::Index a, hb::Index b) {
+    return a != b && pairs.emplace(std::min(a, b), std::max(a, b)).second;
+  };
   if (kind == "random") {
     auto const wanted = static_cast<std::size_t>(density * n * (n - 1) / 2);
     for (hb::Index v = 1; v < n; ++v) add(v, below(v));  // connected
@@ -80,7 +84,9 @@ std::vector<std::pair<hb::Index, hb::Index>> pairs_of(std::string const& kind, h
 hb::tables::CostNetwork generate(std::string const& text) {
   auto fields = CLI::detail::split(text, ',');
   fields.resize(5);
-  auto const number = [&](std::size_t i, double otherwise) { return fields[i].empty() ? otherwise : std::stod(fields[i]); };
+  auto const number = [&](std::size_t i, double otherwise) {
+    return fields[i].empty() ? otherwise : std::stod(fields[i]);
+  };
   auto const n = static_cast<hb::Index>(number(1, 20)), states = static_cast<hb::Index>(number(2, 2));
   std::mt19937_64 random(static_cast<std::uint64_t>(number(4, 1)));
   hb::tables::CostNetwork network;
@@ -98,21 +104,29 @@ hb::tables::CostNetwork generate(std::string const& text) {
 
 /// In toulbar2's format, so that it can solve the same.
 void write_wcsp(hb::tables::CostNetwork const& network, std::string const& file) {
-  auto text = fmt::format("generated {} {} {} {}\n{}\n", network.num_variables(), *std::max_element(network.cardinality.begin(), network.cardinality.end()), network.tables.size(), network.upper_bound, fmt::join(network.cardinality, " "));
+  auto text = fmt::format("generated {} {} {} {}\n{}\n", network.num_variables(),
+                          *std::max_element(network.cardinality.begin(), network.cardinality.end()),
+                          network.tables.size(), network.upper_bound, fmt::join(network.cardinality, " "));
   for (auto const& table : network.tables) {
     text += fmt::format("{} {} 0 {}\n", table.scope.size(), fmt::join(table.scope, " "), table.values.size());
     auto const states = static_cast<std::size_t>(network.cardinality[table.scope[1]]);
-    for (std::size_t i = 0; i < table.values.size(); ++i) text += fmt::format("{} {} {}\n", i / states, i % states, table.values[i]);
+    for (std::size_t i = 0; i < table.values.size(); ++i)
+      text += fmt::format("{} {} {}\n", i / states, i % states, table.values[i]);
   }
   hb::io::write_text_atomically(file, text);
 }
 
-hb::elim::Order order_of(Arguments const& a, std::vector<hb::Index> const& cardinality, std::vector<std::span<hb::Index const>> const& scopes) {
-  return hb::elim::make_order(cardinality, scopes, {.heuristic = a.order == "min_weight" ? hb::elim::Heuristic::min_weight : hb::elim::Heuristic::min_fill, .tries = a.tries});
+hb::elim::Order order_of(Arguments const& a, std::vector<hb::Index> const& cardinality,
+                         std::vector<std::span<hb::Index const>> const& scopes) {
+  return hb::elim::make_order(
+      cardinality, scopes,
+      {.heuristic = a.order == "min_weight" ? hb::elim::Heuristic::min_weight : hb::elim::Heuristic::min_fill,
+       .tries = a.tries});
 }
 
 /// What a reduction reads and writes, each table once.
-double bytes_of(hb::tables::HostReductions const& reductions, hb::tables::HostReduction const& reduction, std::size_t value_bytes) {
+double bytes_of(hb::tables::HostReductions const& reductions, hb::tables::HostReduction const& reduction,
+                std::size_t value_bytes) {
   auto cells = reductions.tables()[reduction.output].cells;
   for (hb::Index t : reduction.inputs) cells += reductions.tables()[t].cells;
   return static_cast<double>(cells) * static_cast<double>(value_bytes);
@@ -129,7 +143,11 @@ json counts_of(hb::tables::HostReductions const& reductions, std::size_t value_b
     bytes += bytes_of(reductions, reduction, value_bytes);
     cells += combined_cells(reductions, reduction);
   }
-  return {{"bytes", bytes}, {"combined_cells", cells}, {"levels", reductions.num_levels()}, {"reductions", reductions.reductions().size()}, {"table_cells", reductions.num_cells()}};
+  return {{"bytes", bytes},
+          {"combined_cells", cells},
+          {"levels", reductions.num_levels()},
+          {"reductions", reductions.reductions().size()},
+          {"table_cells", reductions.num_cells()}};
 }
 
 /// Bytes read and written by a copy, a second.
@@ -139,17 +157,20 @@ double copy_bytes_per_second(Exec const& exec) {
   using View = Kokkos::View<double*, typename Exec::memory_space>;
   View const from("hornbill::perf::from", cells), to("hornbill::perf::to", cells);
   return 2.0 * static_cast<double>(cells * sizeof(double)) / median_seconds(5, [&] {
-    Kokkos::deep_copy(exec, to, from);
-    exec.fence("hornbill: the copy is timed");
-  });
+           Kokkos::deep_copy(exec, to, from);
+           exec.fence("hornbill: the copy is timed");
+         });
 }
 
 /// The reduction that combines most, by itself: what it reads and writes a second.
 template <class Semiring, class Exec>
-json time_largest(Exec const& exec, Arguments const& a, hb::elim::Plan<typename Exec::memory_space> const& plan, hb::elim::State<typename Semiring::Value, typename Exec::memory_space> const& state, double copy) {
+json time_largest(Exec const& exec, Arguments const& a, hb::elim::Plan<typename Exec::memory_space> const& plan,
+                  hb::elim::State<typename Semiring::Value, typename Exec::memory_space> const& state, double copy) {
   auto const& host = plan.host.reductions;
   auto const& all = host.reductions();
-  auto const found = std::max_element(all.begin(), all.end(), [&](auto const& r, auto const& s) { return combined_cells(host, r) < combined_cells(host, s); });
+  auto const found = std::max_element(all.begin(), all.end(), [&](auto const& r, auto const& s) {
+    return combined_cells(host, r) < combined_cells(host, s);
+  });
   auto const largest = static_cast<hb::Index>(found - all.begin());
   double const bytes = bytes_of(host, *found, sizeof(typename Semiring::Value));
   auto const schedule = hb::tables::make_schedule(exec, host, plan.reductions, {largest});
@@ -157,18 +178,28 @@ json time_largest(Exec const& exec, Arguments const& a, hb::elim::Plan<typename 
     hb::tables::reduce<Semiring>(exec, plan.reductions, schedule, state.values);
     exec.fence("hornbill: the run is timed");
   });
-  return {{"combined_cells", combined_cells(host, *found)}, {"inputs", found->inputs.size()}, {"bytes", bytes}, {"seconds", seconds}, {"share_of_copy", bytes / seconds / copy}};
+  return {{"combined_cells", combined_cells(host, *found)},
+          {"inputs", found->inputs.size()},
+          {"bytes", bytes},
+          {"seconds", seconds},
+          {"share_of_copy", bytes / seconds / copy}};
 }
 
 template <class Semiring, class Exec>
-json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNetwork<typename Semiring::Value> const& network, double copy) {
+json time_elimination(Exec const& exec, Arguments const& a,
+                      hb::tables::TableNetwork<typename Semiring::Value> const& network, double copy) {
   using Value = typename Semiring::Value;
   auto const scopes = hb::elim::scopes_of(network);
   hb::elim::HostPlan host;
-  double const order_seconds = seconds_of([&] { host = hb::elim::make_plan(network.cardinality, scopes, order_of(a, network.cardinality, scopes)); });
-  json result{{"engine", "elimination"}, {"width", host.order.width}, {"total_cells", host.order.total_cells}, {"order_seconds", order_seconds}};
+  double const order_seconds = seconds_of(
+      [&] { host = hb::elim::make_plan(network.cardinality, scopes, order_of(a, network.cardinality, scopes)); });
+  json result{{"engine", "elimination"},
+              {"width", host.order.width},
+              {"total_cells", host.order.total_cells},
+              {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes) return result.update({{"error", "too large"}}), result;
+  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes)
+    return result.update({{"error", "too large"}}), result;
   double const setup_seconds = seconds_of([&] {
     auto const plan = hb::elim::make_plan(exec, host);
     hb::elim::load(exec, network, plan, hb::elim::make_state<Value>(exec, plan));
@@ -185,27 +216,45 @@ json time_elimination(Exec const& exec, Arguments const& a, hb::tables::TableNet
     exec.fence("hornbill: the run is timed");
   });
   auto const found = hb::elim::result_of<Semiring>(exec, plan, state);
-  result.update({{"setup_seconds", setup_seconds}, {"reduce_seconds", reduce_seconds}, {"seconds", seconds}, {"bytes_per_second", result["bytes"].get<double>() / reduce_seconds}});
-  if (!host.reductions.reductions().empty()) result["largest_bucket"] = time_largest<Semiring>(exec, a, plan, state, copy);
-  if constexpr (Semiring::scales) result.update({{"is_in_range", found.is_in_range}, {"log10_value", hb::elim::log10_of(found)}});
-  else result["value"] = found.value;
+  result.update({{"setup_seconds", setup_seconds},
+                 {"reduce_seconds", reduce_seconds},
+                 {"seconds", seconds},
+                 {"bytes_per_second", result["bytes"].get<double>() / reduce_seconds}});
+  if (!host.reductions.reductions().empty())
+    result["largest_bucket"] = time_largest<Semiring>(exec, a, plan, state, copy);
+  if constexpr (Semiring::scales)
+    result.update({{"is_in_range", found.is_in_range}, {"log10_value", hb::elim::log10_of(found)}});
+  else
+    result["value"] = found.value;
   return result;
 }
 
 /// All messages and all marginals, with evidence that changes each time.
 template <class Semiring, class Exec>
-json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableNetwork<typename Semiring::Value> const& network) {
+json time_junction_tree(Exec const& exec, Arguments const& a,
+                        hb::tables::TableNetwork<typename Semiring::Value> const& network) {
   using Value = typename Semiring::Value;
   auto const scopes = hb::elim::scopes_of(network);
   hb::jtree::HostPlan host;
-  double const order_seconds = seconds_of([&] { host = hb::jtree::make_plan(network.cardinality, scopes, hb::jtree::make_join_tree(network.cardinality, scopes, order_of(a, network.cardinality, scopes))); });
-  json result{{"engine", Semiring::scales ? "junction tree" : "junction tree in logarithms"}, {"width", host.tree.order.width}, {"total_cells", host.tree.order.total_cells}, {"cliques", host.tree.cliques.size()}, {"order_seconds", order_seconds}};
+  double const order_seconds = seconds_of([&] {
+    host = hb::jtree::make_plan(
+        network.cardinality, scopes,
+        hb::jtree::make_join_tree(network.cardinality, scopes, order_of(a, network.cardinality, scopes)));
+  });
+  json result{{"engine", Semiring::scales ? "junction tree" : "junction tree in logarithms"},
+              {"width", host.tree.order.width},
+              {"total_cells", host.tree.order.total_cells},
+              {"cliques", host.tree.cliques.size()},
+              {"order_seconds", order_seconds}};
   result.update(counts_of(host.reductions, sizeof(Value)));
-  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes) return result.update({{"error", "too large"}}), result;
-  double const setup_seconds = seconds_of([&] { hb::jtree::make_state<Semiring>(exec, hb::jtree::make_plan(exec, host), network); });
+  if (a.max_bytes > 0 && static_cast<double>(hb::tables::bytes_needed<Value>(host.reductions)) > a.max_bytes)
+    return result.update({{"error", "too large"}}), result;
+  double const setup_seconds =
+      seconds_of([&] { hb::jtree::make_state<Semiring>(exec, hb::jtree::make_plan(exec, host), network); });
   auto const plan = hb::jtree::make_plan(exec, host);
   auto state = hb::jtree::make_state<Semiring>(exec, plan, network);
-  Kokkos::View<Value*, typename Exec::memory_space> const p("hornbill::perf::marginals", static_cast<std::size_t>(plan.marginal_offsets.back()));
+  Kokkos::View<Value*, typename Exec::memory_space> const p("hornbill::perf::marginals",
+                                                            static_cast<std::size_t>(plan.marginal_offsets.back()));
   double const seconds = median_seconds(a.repeats, [&] {
     std::fill(state.is_current.begin(), state.is_current.end(), false);
     hb::jtree::calibrate(exec, plan, state);
@@ -223,13 +272,24 @@ json time_junction_tree(Exec const& exec, Arguments const& a, hb::tables::TableN
   });
   hb::jtree::observe(exec, plan, state, std::vector<hb::HostEvidence>(1));
   hb::jtree::calibrate(exec, plan, state);
-  result.update({{"setup_seconds", setup_seconds}, {"seconds", seconds}, {"update_seconds", update_seconds}, {"bytes_per_second", result["bytes"].get<double>() / seconds},
-                 {"is_in_range", hb::jtree::is_in_range(exec, plan, state)}, {"log10_value", hb::jtree::log_partition(exec, plan, state).front() / std::log(10.0)}});
+  result.update({{"setup_seconds", setup_seconds},
+                 {"seconds", seconds},
+                 {"update_seconds", update_seconds},
+                 {"bytes_per_second", result["bytes"].get<double>() / seconds},
+                 {"is_in_range", hb::jtree::is_in_range(exec, plan, state)},
+                 {"log10_value", hb::jtree::log_partition(exec, plan, state).front() / std::log(10.0)}});
   return result;
 }
 
-void print(Arguments const& a, std::string const& model, std::string const& backend, std::string const& values, json result, double copy) {
-  result.update({{"model", std::filesystem::path(model).filename().string()}, {"backend", backend}, {"device", hb::backend::describe(backend)}, {"values", values}, {"order", a.order}, {"copy_bytes_per_second", copy}, {"commit", a.commit}});
+void print(Arguments const& a, std::string const& model, std::string const& backend, std::string const& values,
+           json result, double copy) {
+  result.update({{"model", std::filesystem::path(model).filename().string()},
+                 {"backend", backend},
+                 {"device", hb::backend::describe(backend)},
+                 {"values", values},
+                 {"order", a.order},
+                 {"copy_bytes_per_second", copy},
+                 {"commit", a.commit}});
   if (result.contains("bytes_per_second")) result["share_of_copy"] = result["bytes_per_second"].get<double>() / copy;
   fmt::print("{}\n", result.dump());
   std::fflush(stdout);
@@ -242,19 +302,25 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
     if (is_cost_file || model.find('.') == std::string::npos || model.find(',') != std::string::npos) {
       auto const network = is_cost_file ? hb::io::read_cost_network(model) : generate(model);
       print(a, model, backend, "int64", time_elimination<hb::tables::MinSum<Cost>>(exec, a, network, copy), copy);
-      if (auto const narrow = hb::tables::narrowed(network)) print(a, model, backend, "int32", time_elimination<hb::tables::MinSum<hb::tables::NarrowCost>>(exec, a, *narrow, copy), copy);
+      if (auto const narrow = hb::tables::narrowed(network))
+        print(a, model, backend, "int32",
+              time_elimination<hb::tables::MinSum<hb::tables::NarrowCost>>(exec, a, *narrow, copy), copy);
       return;
     }
     auto const network = hb::tables::to_tables(hb::io::read_model(model).graph);
     for (auto const& precision : a.precisions) {
       auto const both = [&]<class Value>(Value) {
         auto const tables = hb::tables::converted<Value>(network);
-        print(a, model, backend, precision, time_elimination<hb::tables::SumProduct<Value>>(exec, a, tables, copy), copy);
+        print(a, model, backend, precision, time_elimination<hb::tables::SumProduct<Value>>(exec, a, tables, copy),
+              copy);
         print(a, model, backend, precision, time_junction_tree<hb::tables::SumProduct<Value>>(exec, a, tables), copy);
-        if constexpr (sizeof(Value) == sizeof(double)) print(a, model, backend, precision, time_junction_tree<hb::tables::LogSumExp<Value>>(exec, a, tables), copy);
+        if constexpr (sizeof(Value) == sizeof(double))
+          print(a, model, backend, precision, time_junction_tree<hb::tables::LogSumExp<Value>>(exec, a, tables), copy);
       };
-      if (precision == "float") both(float{});
-      else both(double{});
+      if (precision == "float")
+        both(float{});
+      else
+        both(double{});
     }
   });
 }
@@ -264,9 +330,13 @@ void time_model(Arguments const& a, std::string const& model, std::string const&
 int main(int argc, char** argv) {
   Arguments a;
   CLI::App app{"Times exact inference"};
-  app.add_option("models", a.models, "Files (.wcsp, .cfn, .uai, .bif, .h5), or networks to generate: random|scale_free|grid,variables[,states[,density[,seed]]]")->required();
+  app.add_option("models", a.models,
+                 "Files (.wcsp, .cfn, .uai, .bif, .h5), or networks to generate: "
+                 "random|scale_free|grid,variables[,states[,density[,seed]]]")
+      ->required();
   app.add_option("--backends", a.backends, "Default: all");
-  app.add_option("--precisions", a.precisions, "Of probabilities: double, float")->check(CLI::IsMember({"double", "float"}));
+  app.add_option("--precisions", a.precisions, "Of probabilities: double, float")
+      ->check(CLI::IsMember({"double", "float"}));
   app.add_option("--order", a.order, "min_fill or min_weight")->check(CLI::IsMember({"min_fill", "min_weight"}));
   app.add_option("--tries", a.tries, "Orders to make");
   app.add_option("--repeats", a.repeats, "Runs, of which the median counts")->check(CLI::Range(1, 1000));

@@ -1,4 +1,5 @@
-// Kokkos is started once for all tests; invalid floating-point operations on the host are trapped (log 0 passes, inf - inf does not).
+// Kokkos is started once for all tests; invalid floating-point operations on the host are trapped (log 0 passes, inf -
+// inf does not).
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -26,7 +26,8 @@ std::string const extra = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/cl
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 1}, {"input", 0.7}};
 
 Index variable_named(io::Model const& model, std::string const& name) {
-  auto const& names = model.graph.variable_names;  // a clause without premises may be called as its head; the tuple is behind it
+  // a clause without premises may be called as its head; the tuple is behind it
+  auto const& names = model.graph.variable_names;
   return static_cast<Index>(names.rend() - std::find(names.rbegin(), names.rend(), name)) - 1;
 }
 
@@ -43,12 +44,15 @@ TEST_CASE("clauses: premises come before heads, and a cycle is named") {
       for (Index t : set.body_of(c)) CHECK(place[t] < place[set.heads[c]]);
   }
   auto const cyclic = clauses_of("R: NOT in, a\nR: NOT a, b\nR: NOT b, c\nR: NOT c, a\nR: NOT c, d\n");
-  CHECK_THROWS_WITH_AS(analysis::topological_order(cyclic, "c.txt"), doctest::Contains("c.txt: the clauses have a cycle: "), InputError);
+  CHECK_THROWS_WITH_AS(analysis::topological_order(cyclic, "c.txt"),
+                       doctest::Contains("c.txt: the clauses have a cycle: "), InputError);
   CHECK_THROWS_WITH_AS(analysis::topological_order(cyclic, "c.txt"), doctest::Contains("a -> b -> c"), InputError);
-  CHECK_THROWS_WITH_AS(analysis::topological_order(clauses_of("R: NOT a, a\n"), "c.txt"), doctest::Contains("a cycle: a -> a. "), InputError);
+  CHECK_THROWS_WITH_AS(analysis::topological_order(clauses_of("R: NOT a, a\n"), "c.txt"),
+                       doctest::Contains("a cycle: a -> a. "), InputError);
   std::string ring;
   for (int i = 0; i < 100; ++i) ring += fmt::format("R: NOT t{}, t{}\n", i, (i + 1) % 100);
-  CHECK_THROWS_WITH_AS(analysis::topological_order(clauses_of(ring), "c.txt"), doctest::Contains("-> ... (91 more) -> "), InputError);
+  CHECK_THROWS_WITH_AS(analysis::topological_order(clauses_of(ring), "c.txt"),
+                       doctest::Contains("-> ... (91 more) -> "), InputError);
   CHECK_THROWS_AS(analysis::compress(cyclic, {}, "c.txt"), InputError);
   CHECK_THROWS_AS(analysis::build_model(cyclic, {{"R", 0.5}}, {}, {}, "c.txt", "p.txt"), InputError);
 }
@@ -56,11 +60,11 @@ TEST_CASE("clauses: premises come before heads, and a cycle is named") {
 TEST_CASE("clauses: compression folds chains, and nothing else") {
   auto const set = clauses_of(
       "R0: NOT in, a\n"
-      "R1: NOT a, NOT x, b\n"   // a is folded
-      "R1: NOT b, alarm1\n"     // b has two uses
+      "R1: NOT a, NOT x, b\n"  // a is folded
+      "R1: NOT b, alarm1\n"    // b has two uses
       "R2: NOT b, alarm2\n"
-      "R0: NOT alarm2, c\n"     // an alarm is kept, with one use
-      "R0: NOT in, d\n"         // d has two derivations
+      "R0: NOT alarm2, c\n"  // an alarm is kept, with one use
+      "R0: NOT in, d\n"      // d has two derivations
       "R1: NOT x, d\n"
       "R2: NOT c, NOT d, alarm3\n");
   auto const compressed = analysis::compress(set, tuples_named(set, {"alarm1", "alarm2", "alarm3"}), "c.txt");
@@ -87,8 +91,10 @@ TEST_CASE("clauses: compression leaves the probabilities of what is left, and no
     auto const compressed = analysis::compress(set, alarms, "c.txt");
     folded += set.num_clauses() - compressed.clauses.num_clauses();
     CHECK(analysis::compress(compressed.clauses, compressed.alarms, "c.txt").removed == 0);
-    for (std::size_t i = 0; i < alarms.size(); ++i) CHECK(compressed.clauses.tuple_names[compressed.alarms[i]] == set.tuple_names[alarms[i]]);
-    auto const before = test::joint_probabilities(set, probabilities), after = test::joint_probabilities(compressed.clauses, probabilities);
+    for (std::size_t i = 0; i < alarms.size(); ++i)
+      CHECK(compressed.clauses.tuple_names[compressed.alarms[i]] == set.tuple_names[alarms[i]]);
+    auto const before = test::joint_probabilities(set, probabilities),
+               after = test::joint_probabilities(compressed.clauses, probabilities);
     double largest = 0;
     for (auto const& [pair, p] : after) largest = std::max(largest, std::abs(p - before.at(pair)));
     CHECK(largest < 1e-12);
@@ -115,23 +121,30 @@ TEST_CASE("clauses: a model has the probabilities of its clauses") {
 TEST_CASE("clauses: what a model holds") {
   auto const set = clauses_of("R0: NOT in, NOT on, a\nR1: NOT in, a\nR1 + R0: NOT a, alarm\n");
   auto const certain = analysis::build_model(set, probabilities, tuples_named(set, {"alarm"}), {}, "c.txt", "p.txt");
-  CHECK(certain.graph.variable_names == std::vector<std::string>{"R0: a", "R1: a", "a", "R1 + R0: NOT a, alarm", "alarm"});
+  CHECK(certain.graph.variable_names ==
+        std::vector<std::string>{"R0: a", "R1: a", "a", "R1 + R0: NOT a, alarm", "alarm"});
   CHECK(certain.queries.at("alarms") == std::vector<Index>{4});
   CHECK(certain.graph.p1 == std::vector<double>{0.9, 0.6, 1, 0.6 * 0.9, 1});
   CHECK(certain.graph.factor_variables == std::vector<Index>{0, 1, 2, 0, 1, 3, 2, 4, 3});
-  auto const pruned = analysis::build_model(clauses_of("R0: a\nR2: a\n"), {{"R0", 0.5}, {"R2", 0.4}, {"R1", 0.3}}, {}, {}, "c.txt", "p.txt");
+  auto const pruned = analysis::build_model(clauses_of("R0: a\nR2: a\n"), {{"R0", 0.5}, {"R2", 0.4}, {"R1", 0.3}}, {},
+                                            {}, "c.txt", "p.txt");
   CHECK(pruned.rules.names == std::vector<std::string>{"R0", "R2"});
   CHECK(pruned.rules.probabilities == std::vector<double>{0.5, 0.4});
   CHECK(certain.rules.names == std::vector<std::string>{"R0", "R1"});
   CHECK(certain.rules.offsets == std::vector<Offset>{0, 1, 2, 2, 4, 4});
   CHECK(certain.rules.of_factors == std::vector<Index>{0, 1, 1, 0});
-  auto const uncertain = analysis::build_model(set, probabilities, tuples_named(set, {"alarm"}), {.rule_of_inputs = "input"}, "c.txt", "p.txt");
+  auto const uncertain = analysis::build_model(set, probabilities, tuples_named(set, {"alarm"}),
+                                               {.rule_of_inputs = "input"}, "c.txt", "p.txt");
   auto const& names = uncertain.graph.variable_names;
-  CHECK(names == std::vector<std::string>{"input: in", "in", "input: on", "on", "R0: NOT in, NOT on, a", "R1: NOT in, a", "a", "R1 + R0: NOT a, alarm", "alarm"});
+  CHECK(names == std::vector<std::string>{"input: in", "in", "input: on", "on", "R0: NOT in, NOT on, a",
+                                          "R1: NOT in, a", "a", "R1 + R0: NOT a, alarm", "alarm"});
   CHECK(static_cast<double>(reference::enumerate_marginals(uncertain.graph, {})[1][1]) == doctest::Approx(0.7));
   CHECK(uncertain.queries.at("alarms") == std::vector<Index>{8});
-  CHECK_THROWS_WITH_AS(analysis::build_model(set, {{"R0", 0.5}}, {}, {}, "c.txt", "p.txt"), doctest::Contains("p.txt: has no probability for the rule R1"), InputError);
-  CHECK_THROWS_WITH_AS(analysis::build_model(set, {{"R0", 0.5}, {"R1", 0.5}}, {}, {.rule_of_inputs = "input"}, "c.txt", "p.txt"), doctest::Contains("the rule input"), InputError);
+  CHECK_THROWS_WITH_AS(analysis::build_model(set, {{"R0", 0.5}}, {}, {}, "c.txt", "p.txt"),
+                       doctest::Contains("p.txt: has no probability for the rule R1"), InputError);
+  CHECK_THROWS_WITH_AS(
+      analysis::build_model(set, {{"R0", 0.5}, {"R1", 0.5}}, {}, {.rule_of_inputs = "input"}, "c.txt", "p.txt"),
+      doctest::Contains("the rule input"), InputError);
   test::ClauseFolder folder;
   auto const file = folder.write("");
   analysis::write_dictionary(certain, file);
@@ -145,10 +158,11 @@ namespace {
 struct Expected {
   std::map<std::string, double> marginals;  ///< converged belief propagation
   std::map<std::string, bool> labels;
-  double log_evidence = 0;                  ///< exact
+  double log_evidence = 0;  ///< exact
 
   explicit Expected(std::string const& labelled) {
-    std::ifstream names(extra + "minigzip.vars.tsv"), of_marginals(extra + "minigzip." + labelled + ".BP.MAR"), of_labels(extra + "minigzip." + labelled + ".evid"), of_evidence(extra + "minigzip." + labelled + ".PR");
+    std::ifstream names(extra + "minigzip.vars.tsv"), of_marginals(extra + "minigzip." + labelled + ".BP.MAR"),
+        of_labels(extra + "minigzip." + labelled + ".evid"), of_evidence(extra + "minigzip." + labelled + ".PR");
     std::string word;
     double zero = 0, one = 0;
     std::vector<std::string> name_of;
@@ -172,18 +186,23 @@ struct Expected {
 
 }  // namespace
 
-TEST_CASE("extra: from the clauses of a real analysis to the marginals of libDAI and the exact probability of labels" * doctest::skip(!std::filesystem::exists(extra))) {
+TEST_CASE("extra: from the clauses of a real analysis to the marginals of libDAI and the exact probability of labels" *
+          doctest::skip(!std::filesystem::exists(extra))) {
   auto const all = analysis::read_clauses(extra + "minigzip.named_cons_all.txt");
-  auto const pruned = analysis::prune(all, analysis::read_derived_tuples(extra + "minigzip.base_queries.txt", all), {}, "alarms");
+  auto const pruned =
+      analysis::prune(all, analysis::read_derived_tuples(extra + "minigzip.base_queries.txt", all), {}, "alarms");
   auto const compressed = analysis::compress(pruned.clauses, pruned.alarms, "clauses");
-  auto const model = analysis::build_model(compressed.clauses, analysis::read_rule_probabilities(extra + "minigzip.rule-prob.txt"), compressed.alarms, {}, "clauses", "rules");
+  auto const model =
+      analysis::build_model(compressed.clauses, analysis::read_rule_probabilities(extra + "minigzip.rule-prob.txt"),
+                            compressed.alarms, {}, "clauses", "rules");
   auto const plan = bp::lay_out<Kokkos::Serial>(model.graph, bp::make_batches(model.graph, bp::SeqFix{}));
   for (std::string const labelled : {"prior", "fb1", "fb2"}) {
     CAPTURE(labelled);
     Expected const expected(labelled);
     bp::InferenceOn<Kokkos::Serial, double> inference(Kokkos::Serial(), model.graph, plan);
     HostEvidence labels;
-    for (auto const& [name, value] : expected.labels) labels.push_back(Observation::hard(variable_named(model, name), value));
+    for (auto const& [name, value] : expected.labels)
+      labels.push_back(Observation::hard(variable_named(model, name), value));
     for (auto const& label : labels) inference.observe(label);
     CHECK(inference.run({.tolerance = 1e-13}).stop == bp::Stop::converged);
     auto const p_true = inference.marginals();
@@ -195,6 +214,7 @@ TEST_CASE("extra: from the clauses of a real analysis to the marginals of libDAI
       CHECK(std::abs(p_true[variable_named(model, name)] - known->second) < 1e-9);
     }
     CHECK(compared == 379);  // the tuples that are derived and were not folded away
-    CHECK(std::abs(bp::log_evidence(model.graph, network_order(model.graph), labels, inference.factor_messages()) - expected.log_evidence) < 1e-8);
+    CHECK(std::abs(bp::log_evidence(model.graph, network_order(model.graph), labels, inference.factor_messages()) -
+                   expected.log_evidence) < 1e-8);
   }
 }

@@ -31,7 +31,8 @@ std::vector<Index> depths_by_definition(analysis::ClauseSet const& set) {
     for (Index c = 0; c < set.num_clauses(); ++c) {
       Index deepest = -1;  // of a fact
       for (Index t : set.body_of(c)) deepest = std::max(deepest, depth[t]);
-      if (deepest != analysis::underivable && deepest + 1 < depth[set.heads[c]]) depth[set.heads[c]] = deepest + 1, changed = true;
+      if (deepest != analysis::underivable && deepest + 1 < depth[set.heads[c]])
+        depth[set.heads[c]] = deepest + 1, changed = true;
     }
   return depth;
 }
@@ -54,7 +55,9 @@ bool has_cycle(analysis::ClauseSet const& set, std::vector<Index> const& listed)
 }  // namespace
 
 TEST_CASE("clauses: read and written") {
-  auto const set = clauses_of("# all of it\nR1: NOT a(1,2), NOT b:x, c\n\nR1:  NOT b:x,  NOT a(1,2), NOT b:x, c \r\nR2: c\nR2: NOT c, a(1,2)\n");
+  auto const set = clauses_of(
+      "# all of it\nR1: NOT a(1,2), NOT b:x, c\n\nR1:  NOT b:x,  NOT a(1,2), NOT b:x, c \r\nR2: c\nR2: NOT c, "
+      "a(1,2)\n");
   CHECK(set.tuple_names == std::vector<std::string>{"a(1,2)", "b:x", "c"});
   CHECK(set.rule_names == std::vector<std::string>{"R1", "R2"});
   REQUIRE(set.num_clauses() == 3);  // the second line is the first
@@ -93,19 +96,26 @@ TEST_CASE("clauses: what is wrong with a line is said") {
 
 TEST_CASE("clauses: probabilities of rules, and lists of alarms") {
   Folder folder;
-  auto const probabilities = [&](std::string const& text) { return analysis::read_rule_probabilities(folder.write(text)); };
+  auto const probabilities = [&](std::string const& text) {
+    return analysis::read_rule_probabilities(folder.write(text));
+  };
   CHECK(probabilities("R1: 0.5\n\nR2: 1\nR1: 0.50\n") == std::map<std::string, double>{{"R1", 0.5}, {"R2", 1}});
-  CHECK_THROWS_WITH_AS(probabilities("R1: 0.5\nR1: 0.6\n"), doctest::Contains("line 2: R1 has the probability 0.5 on an earlier line"), InputError);
-  CHECK_THROWS_WITH_AS(probabilities("R1: 1.5\n"), doctest::Contains("line 1: the probability of R1 is 1.5"), InputError);
+  CHECK_THROWS_WITH_AS(probabilities("R1: 0.5\nR1: 0.6\n"),
+                       doctest::Contains("line 2: R1 has the probability 0.5 on an earlier line"), InputError);
+  CHECK_THROWS_WITH_AS(probabilities("R1: 1.5\n"), doctest::Contains("line 1: the probability of R1 is 1.5"),
+                       InputError);
   CHECK_THROWS_WITH_AS(probabilities("R1: nan\n"), doctest::Contains("0 to 1 are possible"), InputError);
   CHECK_THROWS_WITH_AS(probabilities("R1: x\n"), doctest::Contains("'x' is not a probability"), InputError);
   auto const set = clauses_of("R1: NOT a, b\nR2: NOT b, c\n");
   CHECK(analysis::probabilities_of_rules(set, {{"R2", 0.25}, {"R1", 0.5}}, "p.txt") == std::vector<double>{0.5, 0.25});
-  CHECK_THROWS_WITH_AS(analysis::probabilities_of_rules(set, {{"R1", 0.5}}, "p.txt"), doctest::Contains("p.txt: has no probability for the rule R2"), InputError);
+  CHECK_THROWS_WITH_AS(analysis::probabilities_of_rules(set, {{"R1", 0.5}}, "p.txt"),
+                       doctest::Contains("p.txt: has no probability for the rule R2"), InputError);
   CHECK(analysis::read_derived_tuples(folder.write("c\nb\nc\n"), set) == std::vector<Index>{2, 1});
-  CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write("# none\n"), set), doctest::Contains("names no tuple"), InputError);
+  CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write("# none\n"), set),
+                       doctest::Contains("names no tuple"), InputError);
   for (auto const* wrong : {"c\nd\n", "c\na\n"})  // unknown; an input
-    CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write(wrong), set), doctest::Contains("line 2: no clause derives "), InputError);
+    CHECK_THROWS_WITH_AS(analysis::read_derived_tuples(folder.write(wrong), set),
+                         doctest::Contains("line 2: no clause derives "), InputError);
 }
 
 TEST_CASE("clauses: depths of derivations are what they are defined to be") {
@@ -134,7 +144,8 @@ TEST_CASE("clauses: forward ones derive all there is, without a cycle; augmented
     CHECK(std::ranges::includes(augmented, forward));
     added += static_cast<Index>(augmented.size() - forward.size());
     for (Index c = 0; c < set.num_clauses(); ++c) {
-      bool const from_inputs = std::ranges::none_of(set.body_of(c), [&](Index t) { return depths[t] == analysis::underivable; });
+      bool const from_inputs =
+          std::ranges::none_of(set.body_of(c), [&](Index t) { return depths[t] == analysis::underivable; });
       if (!from_inputs || std::ranges::binary_search(augmented, c)) continue;
       auto with = augmented;
       with.push_back(c);
@@ -157,10 +168,10 @@ TEST_CASE("clauses: pruning keeps what leads to an alarm, and says what it left 
   auto const set = clauses_of(
       "R: NOT in, a\n"
       "R: NOT a, b\n"
-      "R: NOT b, a\n"          // a cycle
+      "R: NOT b, a\n"  // a cycle
       "R: NOT b, alarm\n"
-      "R: NOT a, nowhere\n"    // leads to no alarm
-      "R: NOT x, y\n"          // x and y rest on each other alone
+      "R: NOT a, nowhere\n"  // leads to no alarm
+      "R: NOT x, y\n"        // x and y rest on each other alone
       "R: NOT y, x\n"
       "R: NOT a, NOT y, alarm\n");
   auto const pruned = analysis::prune(set, tuples_named(set, {"alarm"}), {}, "alarms.txt");
@@ -173,5 +184,7 @@ TEST_CASE("clauses: pruning keeps what leads to an alarm, and says what it left 
   CHECK(pruned.report.cyclic == 1);
   CHECK(pruned.report.irrelevant == 1);
   for (auto const* name : {"x", "in"})
-    CHECK_THROWS_WITH_AS(analysis::prune(set, tuples_named(set, {name}), {}, "alarms.txt"), doctest::Contains(fmt::format("alarms.txt: no clause derives the alarm {}", name).c_str()), InputError);
+    CHECK_THROWS_WITH_AS(analysis::prune(set, tuples_named(set, {name}), {}, "alarms.txt"),
+                         doctest::Contains(fmt::format("alarms.txt: no clause derives the alarm {}", name).c_str()),
+                         InputError);
 }

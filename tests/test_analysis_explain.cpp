@@ -23,7 +23,9 @@ namespace {
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 0.75}};
 
-io::Model model_of(analysis::ClauseSet const& set) { return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt"); }
+io::Model model_of(analysis::ClauseSet const& set) {
+  return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt");
+}
 
 std::vector<double> logs_of(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
@@ -82,8 +84,10 @@ double probability_of_all(HostFactorGraph const& graph, std::set<Index> const& v
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const of_factor = graph.variables_of(a);
     std::vector<Index> const body(of_factor.begin() + 1, of_factor.end());
-    if (graph.factor_type[a] == FactorType::conjunction) builder.add_conjunction(of_factor[0], body, graph.p1[a]);
-    else builder.add_disjunction(of_factor[0], body, graph.p1[a]);
+    if (graph.factor_type[a] == FactorType::conjunction)
+      builder.add_conjunction(of_factor[0], body, graph.p1[a]);
+    else
+      builder.add_disjunction(of_factor[0], body, graph.p1[a]);
   }
   Index const all = builder.add_variable();
   builder.add_conjunction(all, std::vector<Index>(variables.begin(), variables.end()));
@@ -98,13 +102,15 @@ TEST_CASE("explain: given labels, the derivation that most probably holds, where
     auto const graph = test::random_forest_network(seed, 10);
     auto const world = sample_world(graph, seed);
     HostEvidence labels;
-    for (Index v = 8; v > 8 - static_cast<Index>(seed % 4); --v) labels.push_back(v == 7 ? Observation::soft(v, 0.7, 0.2) : Observation::hard(v, world[v]));
+    for (Index v = 8; v > 8 - static_cast<Index>(seed % 4); --v)
+      labels.push_back(v == 7 ? Observation::soft(v, 0.7, 0.2) : Observation::hard(v, world[v]));
     using Exec = Kokkos::DefaultHostExecutionSpace;
     auto const plan = bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::SeqFix{}));
     bp::InferenceOn<Exec, double> inference(Exec(), graph, plan);
     for (auto const& label : labels) inference.observe(label);
     REQUIRE(inference.run({.tolerance = 1e-12}).stop == bp::Stop::converged);
-    auto const weights = analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages());
+    auto const weights =
+        analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages());
     for (Index tuple = 0; tuple < graph.num_variables; ++tuple) {
       CAPTURE(seed);
       CAPTURE(tuple);
@@ -126,13 +132,15 @@ TEST_CASE("explain: labels that make a tuple less probable than a number can be"
   for (Index v = 2; v < labels + 2; ++v) builder.add_conjunction(v, std::vector<Index>{0}, 0.999);
   auto const graph = std::move(builder).build();
   using Exec = Kokkos::DefaultHostExecutionSpace;
-  bp::InferenceOn<Exec, double> inference(Exec(), graph, bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::SeqFix{})));
+  bp::InferenceOn<Exec, double> inference(Exec(), graph,
+                                          bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::SeqFix{})));
   for (Index v = 2; v < labels + 2; ++v) inference.observe(Observation::hard(v, 0));
   REQUIRE(inference.run({}).stop == bp::Stop::converged);
   CHECK(inference.marginals()[1] == 0);
   double const expected = std::log(0.999 / 0.001) + labels * std::log(0.001) + std::log(0.5);
   CHECK(inference.log_odds()[1] == doctest::Approx(expected));
-  auto const derivation = analysis::most_probable_derivation(graph, 1, analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages()));
+  auto const derivation = analysis::most_probable_derivation(
+      graph, 1, analysis::log_derivation_weights(graph, inference.factor_messages(), inference.variable_messages()));
   REQUIRE(derivation);
   CHECK(derivation->log_weight == doctest::Approx(expected));
 }
@@ -158,7 +166,8 @@ TEST_CASE("explain: the derivation of the largest product") {
     auto const model = model_of(set);
     for (Index t = 0; t < set.num_tuples(); ++t) {
       if (std::ranges::count(set.heads, t) == 0) continue;
-      auto const derivation = analysis::most_probable_derivation(model.graph, *io::find_variable(model.graph, set.tuple_names[t]), logs_of(model.graph.p1));
+      auto const derivation = analysis::most_probable_derivation(
+          model.graph, *io::find_variable(model.graph, set.tuple_names[t]), logs_of(model.graph.p1));
       REQUIRE(derivation);
       std::map<Index, double> product;  // counted as often as used, from steps in order
       double once = 1;
@@ -182,7 +191,8 @@ TEST_CASE("explain: what is ruled out derives nothing") {
   auto weights = graph.p1;
   auto const through = [&](char const* name) {
     auto const derivation = analysis::most_probable_derivation(graph, find("t"), logs_of(weights));
-    return derivation && std::ranges::any_of(derivation->steps, [&](auto const& step) { return step.tuple == find(name); });
+    return derivation &&
+           std::ranges::any_of(derivation->steps, [&](auto const& step) { return step.tuple == find(name); });
   };
   CHECK(through("a"));  // 0.9 * 0.6, rather than 0.6 * 0.75
   weights[0] = 0;
@@ -211,10 +221,15 @@ TEST_CASE("explain: disjunctions of disjunctions are one tuple") {
 
 TEST_CASE("explain: what is no Bayesian network") {
   std::vector<double> const one{1};
-  auto const table = std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build();
-  CHECK_THROWS_WITH_AS(analysis::most_probable_derivation(table, 0, one, "t.fg"), doctest::Contains("t.fg: factor 0 is a table"), InputError);
-  auto const leaky = std::move(FactorGraphBuilder(2).add_prior(0, 0.5).add_disjunction(1, std::vector<Index>{0}, 0.9, 0.1)).build();
-  CHECK_THROWS_WITH_AS(analysis::require_derivations(leaky, "l.fg"), doctest::Contains("l.fg: factor 1: variable 1 may be true though its body is not (p2 = 0.1)"), InputError);
+  auto const table =
+      std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build();
+  CHECK_THROWS_WITH_AS(analysis::most_probable_derivation(table, 0, one, "t.fg"),
+                       doctest::Contains("t.fg: factor 0 is a table"), InputError);
+  auto const leaky =
+      std::move(FactorGraphBuilder(2).add_prior(0, 0.5).add_disjunction(1, std::vector<Index>{0}, 0.9, 0.1)).build();
+  CHECK_THROWS_WITH_AS(analysis::require_derivations(leaky, "l.fg"),
+                       doctest::Contains("l.fg: factor 1: variable 1 may be true though its body is not (p2 = 0.1)"),
+                       InputError);
   auto const prior = std::move(FactorGraphBuilder(1).add_prior(0, 0.5)).build();
   CHECK_THROWS_AS(analysis::log_derivation_weights(prior, one, {}), ShapeError);
   CHECK_THROWS_AS(analysis::most_probable_derivation(prior, 0, {}), ShapeError);

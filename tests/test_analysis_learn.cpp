@@ -23,11 +23,14 @@ io::Model model_of(analysis::ClauseSet const& set, std::map<std::string, double>
 }
 
 template <class Space = Exec>
-analysis::LabelledRun labelled(io::Model& model, std::map<std::string, bool> const& labels, std::string const& name = "a run", bp::Strategy const& strategy = bp::SeqFix{}) {
+analysis::LabelledRun labelled(io::Model& model, std::map<std::string, bool> const& labels,
+                               std::string const& name = "a run", bp::Strategy const& strategy = bp::SeqFix{}) {
   auto const& names = model.graph.variable_names;
   HostEvidence evidence;
-  for (auto const& [tuple, value] : labels)  // a clause without premises may be called as its head; the tuple is behind it
-    evidence.push_back(Observation::hard(static_cast<Index>(names.rend() - std::find(names.rbegin(), names.rend(), tuple)) - 1, value));
+  // a clause without premises may be called as its head; the tuple is behind it
+  for (auto const& [tuple, value] : labels)
+    evidence.push_back(Observation::hard(
+        static_cast<Index>(names.rend() - std::find(names.rbegin(), names.rend(), tuple)) - 1, value));
   auto const plan = bp::lay_out<Space>(model.graph, bp::make_batches(model.graph, strategy));
   return {name, &model, evidence, std::make_unique<bp::InferenceOn<Space, double>>(Space(), model.graph, plan)};
 }
@@ -39,7 +42,9 @@ std::vector<analysis::LabelledRun> runs_of(Runs... runs) {
   return all;
 }
 
-analysis::LearnOptions likeliest() { return {.max_steps = 5000, .tolerance = 1e-9, .prior = 0, .inference = {.tolerance = 1e-12}}; }
+analysis::LearnOptions likeliest() {
+  return {.max_steps = 5000, .tolerance = 1e-9, .prior = 0, .inference = {.tolerance = 1e-12}};
+}
 
 /// Tuples that one rule derives each, the first `num_true` of them labelled true.
 std::string facts(int count) {
@@ -71,8 +76,10 @@ TEST_CASE_TEMPLATE("learn: what is observed of every instance is counted", Cell,
 }
 
 TEST_CASE("learn: a prior counts as earlier trials, and runs share rules") {
-  auto one = model_of(clauses_of(facts(8)), {{"R", 0.9}}), other = model_of(clauses_of(facts(4) + "S: NOT in, b\n"), {{"R", 0.9}, {"S", 0.4}});
-  auto runs = runs_of(labelled(one, labels_of_facts(8, 2)), labelled(one, labels_of_facts(8, 7)), labelled(other, labels_of_facts(4, 1)));
+  auto one = model_of(clauses_of(facts(8)), {{"R", 0.9}}),
+       other = model_of(clauses_of(facts(4) + "S: NOT in, b\n"), {{"R", 0.9}, {"S", 0.4}});
+  auto runs = runs_of(labelled(one, labels_of_facts(8, 2)), labelled(one, labels_of_facts(8, 7)),
+                      labelled(other, labels_of_facts(4, 1)));
   auto options = likeliest();
   options.prior = 5;
   auto const learned = analysis::learn_rules(runs, options);
@@ -95,7 +102,9 @@ TEST_CASE("learn: rules that hide behind each other") {
   for (auto const& [name, value] : labels) alarms.push_back(test::tuples_named(set, {name})[0]);
   auto const folded = analysis::compress(set, alarms, "c.txt");
   REQUIRE(folded.removed > 0);
-  auto const log_likelihood = [](double r, double s) { return 6 * std::log(r) + 2 * std::log(1 - r) + 3 * std::log(r * s) + 5 * std::log(1 - r * s); };
+  auto const log_likelihood = [](double r, double s) {
+    return 6 * std::log(r) + 2 * std::log(1 - r) + 3 * std::log(r * s) + 5 * std::log(1 - r * s);
+  };
   auto const learn_from = [&](analysis::ClauseSet const& clauses, bp::Strategy const& strategy) {
     auto model = model_of(clauses, start);
     auto runs = runs_of(labelled(model, labels, "a run", strategy));
@@ -103,12 +112,14 @@ TEST_CASE("learn: rules that hide behind each other") {
     CHECK(learned.converged);
     CHECK(learned.rules.at("R").probability == doctest::Approx(0.75).epsilon(1e-5));
     CHECK(learned.rules.at("S").probability == doctest::Approx(0.5).epsilon(1e-5));
-    for (std::size_t i = 1; i < learned.steps.size(); ++i) CHECK(std::isgreaterequal(learned.steps[i].log_likelihood, learned.steps[i - 1].log_likelihood - 1e-9));
+    for (std::size_t i = 1; i < learned.steps.size(); ++i)
+      CHECK(std::isgreaterequal(learned.steps[i].log_likelihood, learned.steps[i - 1].log_likelihood - 1e-9));
     CHECK(learned.steps.front().log_likelihood == doctest::Approx(log_likelihood(0.5, 0.9)));
     CHECK(learned.log_likelihood == doctest::Approx(log_likelihood(0.75, 0.5)));
   };
   test::LabelsUnwatched const unwatched;  // colouring is Kokkos Kernels'
-  for (bp::Strategy const& strategy : {bp::Strategy(bp::SeqFix{}), bp::Strategy(bp::Parall{}), bp::Strategy(bp::Chromatic{})})
+  for (bp::Strategy const& strategy :
+       {bp::Strategy(bp::SeqFix{}), bp::Strategy(bp::Parall{}), bp::Strategy(bp::Chromatic{})})
     for (auto const& clauses : {set, folded.clauses}) learn_from(clauses, strategy);
 }
 
@@ -139,15 +150,23 @@ TEST_CASE("learn: long chains of improbable rules") {
 TEST_CASE("learn: what does not fit") {
   auto model = model_of(clauses_of("D: NOT in, a\n"), {{"D", 1}});
   auto contradicting = runs_of(labelled(model, {{"a", false}}, "m.h5 with l.txt"));
-  CHECK_THROWS_WITH_AS(analysis::learn_rules(contradicting, {}), doctest::Contains("m.h5 with l.txt: the labels contradict each other, or what is certain of the model, at "), analysis::ContradictingLabels);
+  CHECK_THROWS_WITH_AS(
+      analysis::learn_rules(contradicting, {}),
+      doctest::Contains("m.h5 with l.txt: the labels contradict each other, or what is certain of the model, at "),
+      analysis::ContradictingLabels);
   auto one = model_of(clauses_of(facts(2)), {{"R", 0.9}}), other = model_of(clauses_of(facts(2)), {{"R", 0.8}});
   auto differing = runs_of(labelled(one, {}), labelled(other, {}, "other.h5"));
-  CHECK_THROWS_WITH_AS(analysis::learn_rules(differing, {}), doctest::Contains("other.h5:/rules: the rule R starts with the probability 0.8, and with 0.9 in another run"), InputError);
+  CHECK_THROWS_WITH_AS(
+      analysis::learn_rules(differing, {}),
+      doctest::Contains("other.h5:/rules: the rule R starts with the probability 0.8, and with 0.9 in another run"),
+      InputError);
   auto tables = one;
   tables.graph = std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build();
   auto no_network = runs_of(labelled(tables, {}, "tables.h5"));
-  CHECK_THROWS_WITH_AS(analysis::learn_rules(no_network, {}), doctest::Contains("tables.h5: factor 0 is a table"), InputError);
+  CHECK_THROWS_WITH_AS(analysis::learn_rules(no_network, {}), doctest::Contains("tables.h5: factor 0 is a table"),
+                       InputError);
   one.rules = {};
   auto without = runs_of(labelled(one, {}, "one.h5"));
-  CHECK_THROWS_WITH_AS(analysis::learn_rules(without, {}), doctest::Contains("one.h5:/rules: says nothing of rules"), InputError);
+  CHECK_THROWS_WITH_AS(analysis::learn_rules(without, {}), doctest::Contains("one.h5:/rules: says nothing of rules"),
+                       InputError);
 }

@@ -31,7 +31,8 @@ TEST_CASE("ranking: labelled true, then by confidence, then by name, labelled fa
   CHECK(ranked[1].confidence == 0.7);
   CHECK(analysis::next_to_label(ranked, labels)->alarm == 0);
   CHECK(!analysis::next_to_label(ranked, std::vector<Label>(5, Label::unknown)));
-  CHECK(analysis::count_inversions(ranked, {true, true, false, false, false}) == 1 + 3);  // before a: e; before b: e, c, d
+  // before a: e; before b: e, c, d
+  CHECK(analysis::count_inversions(ranked, {true, true, false, false, false}) == 1 + 3);
 }
 
 TEST_CASE("ranking: what is 0 or 1 to the last bit goes by log-odds") {
@@ -39,7 +40,8 @@ TEST_CASE("ranking: what is 0 or 1 to the last bit goes by log-odds") {
   std::vector<Index> const alarms{0, 1, 2, 3, 4};
   std::vector<double> const p_true{0, 0, 1, 0.5, 0.5}, log_odds{-900, -800, 700, 0, 1e-17};
   std::vector<std::size_t> order;
-  for (auto const& one : analysis::rank_alarms(graph, alarms, std::vector<Label>(5, Label::none), p_true, log_odds)) order.push_back(one.alarm);
+  for (auto const& one : analysis::rank_alarms(graph, alarms, std::vector<Label>(5, Label::none), p_true, log_odds))
+    order.push_back(one.alarm);
   CHECK(order == std::vector<std::size_t>{2, 3, 4, 1, 0});
 }
 

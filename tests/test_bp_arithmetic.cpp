@@ -15,7 +15,8 @@
 using hornbill::detail::Accumulator;
 using hornbill::detail::Extended;
 
-TEST_CASE_TEMPLATE("extended numbers: logarithms survive sums and products far outside the range of the type", Value, double, float) {
+TEST_CASE_TEMPLATE("extended numbers: logarithms survive sums and products far outside the range of the type", Value,
+                   double, float) {
   using E = Extended<Value>;
   double const eps = std::numeric_limits<Value>::epsilon();
   std::mt19937 rng(1);
@@ -47,7 +48,8 @@ TEST_CASE_TEMPLATE("extended numbers: zero and infinity are exact", Value, doubl
   CHECK((E::from(1) / E::infinity()).log() == -infinity);
 }
 
-TEST_CASE_TEMPLATE("sums on the grid: order does not matter, leaving one out is exact, nothing drifts", Value, double, float) {
+TEST_CASE_TEMPLATE("sums on the grid: order does not matter, leaving one out is exact, nothing drifts", Value, double,
+                   float) {
   std::mt19937 rng(2);
   std::normal_distribution<double> normal(0, 30);
   std::vector<Value> terms;
@@ -89,7 +91,8 @@ namespace {
 
 using hornbill::detail::HornParameters;
 
-/// A message of a conjunction: to the head (left_out < 0) or to a body member, composed as the kernels do, in one kind of numbers.
+/// A message of a conjunction: to the head (left_out < 0) or to a body member, composed as the kernels do, in one kind
+/// of numbers.
 template <class Number, class Value>
 Value horn_message(HornParameters<Value> const& p, Value head, std::vector<Value> const& body, int left_out) {
   using namespace hornbill::detail;
@@ -111,7 +114,8 @@ TEST_CASE("Horn messages: odds against the direct product, nothing lost where ne
     int const n = 1 + static_cast<int>(rng() % 31);
     std::vector<double> l(n);
     for (auto& x : l) x = trial % 2 ? exponent(rng) : 10 * (uniform(rng) - 0.5);
-    double const p1 = trial % 5 == 0 ? 1 : uniform(rng), p2 = trial % 3 == 0 ? 0 : uniform(rng), h = 20 * (uniform(rng) - 0.5);
+    double const p1 = trial % 5 == 0 ? 1 : uniform(rng), p2 = trial % 3 == 0 ? 0 : uniform(rng),
+                 h = 20 * (uniform(rng) - 0.5);
     HornParameters<double> const p{p1, 1 - p1, p2, 1 - p2};
     auto direct = [&](int left_out) {  // Q and 1 - Q in long double, by the walk of hornbill/bp/README.md, equation 10
       long double q = 1, not_q = 0;
@@ -132,12 +136,14 @@ TEST_CASE("Horn messages: odds against the direct product, nothing lost where ne
     for (int j = 0; j < n; ++j) {
       auto const [qj, not_qj] = direct(j);
       long double const to_body = std::log((qj * c1 + not_qj * c2) / c2);
-      CHECK(std::abs(horn_message<E>(p, h, l, j) - static_cast<double>(to_body)) < 1e-13 * (1 + std::abs(static_cast<double>(to_body))));
+      CHECK(std::abs(horn_message<E>(p, h, l, j) - static_cast<double>(to_body)) <
+            1e-13 * (1 + std::abs(static_cast<double>(to_body))));
     }
   }
 }
 
-TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bits of extended ones", Value, double, float) {
+TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bits of extended ones", Value, double,
+                   float) {
   using E = Extended<Value>;
   using namespace hornbill::detail;
   std::mt19937 rng(4);
@@ -147,12 +153,14 @@ TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bit
     double const reach = (trial % 4 + 1) / 4.0 * ExtendedRange<Value>::log_plain;
     int const n = static_cast<int>(rng() % 32);
     std::vector<Value> body(n);
-    for (auto& l : body) l = static_cast<Value>(reach * (2 * uniform(rng) - (trial % 3 ? 1 : 2)));  // some nearly surely false
+    // some nearly surely false
+    for (auto& l : body) l = static_cast<Value>(reach * (2 * uniform(rng) - (trial % 3 ? 1 : 2)));
     auto const head = static_cast<Value>(reach * (2 * uniform(rng) - 1));
     double const tiny = std::pow(2.0, -40 * uniform(rng));
     double const choices[] = {0, 1, uniform(rng), tiny, 1 - tiny};
     double const p1 = choices[rng() % 5], p2 = choices[rng() % 5];
-    HornParameters<Value> const p{static_cast<Value>(p1), static_cast<Value>(1 - p1), static_cast<Value>(p2), static_cast<Value>(1 - p2)};
+    HornParameters<Value> const p{static_cast<Value>(p1), static_cast<Value>(1 - p1), static_cast<Value>(p2),
+                                  static_cast<Value>(1 - p2)};
     bool usable = are_ordinary(p1, p2) && is_ordinary(head);
     BlockTree<E> tree;
     tree.odds[0] = {};

@@ -23,8 +23,10 @@ HostEvidence labels_of(HostFactorGraph const& graph, unsigned seed, Index count)
   HostEvidence labels;
   for (Index i = 0; i < count; ++i) {
     Index const v = graph.num_variables - 1 - 2 * i;
-    if (i == 1) labels.push_back(Observation::soft(v, 0.3, 0.9));
-    else labels.push_back(Observation::hard(v, world[v]));
+    if (i == 1)
+      labels.push_back(Observation::soft(v, 0.3, 0.9));
+    else
+      labels.push_back(Observation::hard(v, world[v]));
   }
   return labels;
 }
@@ -36,8 +38,10 @@ HostFactorGraph with_bodies(HostFactorGraph const& graph) {
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const variables = graph.variables_of(a);
     std::vector<Index> const body(variables.begin() + 1, variables.end());
-    if (graph.factor_type[a] == FactorType::conjunction) builder.add_conjunction(variables[0], body, graph.p1[a]);
-    else builder.add_disjunction(variables[0], body, graph.p1[a]);
+    if (graph.factor_type[a] == FactorType::conjunction)
+      builder.add_conjunction(variables[0], body, graph.p1[a]);
+    else
+      builder.add_disjunction(variables[0], body, graph.p1[a]);
     if (graph.factor_type[a] == FactorType::conjunction) bodies.push_back(body);
   }
   for (auto const& body : bodies) builder.add_conjunction(builder.add_variable(), body);
@@ -95,29 +99,40 @@ TEST_CASE_TEMPLATE("log evidence: that of all worlds, where there are no cycles"
     }
     Messages<Cell> const messages(graph, evidence);
     CAPTURE(seed);
-    CHECK(bp::log_evidence(graph, network_order(graph), evidence, messages.to_variables) == doctest::Approx(expected).epsilon(1e-9));
+    CHECK(bp::log_evidence(graph, network_order(graph), evidence, messages.to_variables) ==
+          doctest::Approx(expected).epsilon(1e-9));
   }
 }
 
-TEST_CASE_TEMPLATE("log evidence: that of a long path, all of which the last label makes certain", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("log evidence: that of a long path, all of which the last label makes certain", Cell,
+                   HORNBILL_DOUBLE_CELLS) {
   Index const length = 40;  // marginals have converged before messages have come so far
   FactorGraphBuilder builder(length);
   builder.add_prior(0, 0.3);
   for (Index v = 1; v < length; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.5);
   auto const graph = std::move(builder).build();
-  HostEvidence const said{Observation::hard(length - 1, 0), Observation::soft(3, 0.2, 0.4), Observation::hard(length - 1, 1)};  // the last counts
+  // the last counts
+  HostEvidence const said{Observation::hard(length - 1, 0), Observation::soft(3, 0.2, 0.4),
+                          Observation::hard(length - 1, 1)};
   Messages<Cell> const messages(graph, said);
-  CHECK(bp::log_evidence(graph, network_order(graph), said, messages.to_variables) == doctest::Approx(std::log(0.3) + std::log(0.4) + (length - 1) * std::log(0.5)));
+  CHECK(bp::log_evidence(graph, network_order(graph), said, messages.to_variables) ==
+        doctest::Approx(std::log(0.3) + std::log(0.4) + (length - 1) * std::log(0.5)));
 }
 
 TEST_CASE_TEMPLATE("log evidence: heads that may be true though their bodies are not", Cell, HORNBILL_DOUBLE_CELLS) {
-  auto const graph = std::move(FactorGraphBuilder(3).add_prior(0, 0.25).add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1).add_disjunction(2, std::vector<Index>{1}, 0.8, 0.3)).build();
+  auto const graph = std::move(FactorGraphBuilder(3)
+                                   .add_prior(0, 0.25)
+                                   .add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1)
+                                   .add_disjunction(2, std::vector<Index>{1}, 0.8, 0.3))
+                         .build();
   HostEvidence const seen{Observation::hard(2, 1)};
   double const p = 0.25 * 0.9 + 0.75 * 0.1;
-  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) == doctest::Approx(std::log(p * 0.8 + (1 - p) * 0.3)));
+  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) ==
+        doctest::Approx(std::log(p * 0.8 + (1 - p) * 0.3)));
 }
 
-TEST_CASE_TEMPLATE("log evidence: a nearly certain premise of several clauses, observed against", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("log evidence: a nearly certain premise of several clauses, observed against", Cell,
+                   HORNBILL_DOUBLE_CELLS) {
   Index const causes = 8;  // the tuple fails with 0.001^8
   FactorGraphBuilder builder(causes + 3);
   std::vector<Index> body;
@@ -129,30 +144,38 @@ TEST_CASE_TEMPLATE("log evidence: a nearly certain premise of several clauses, o
   for (Index head : {causes + 1, causes + 2}) builder.add_conjunction(head, std::vector<Index>{causes});
   auto const graph = std::move(builder).build();
   HostEvidence const seen{Observation::hard(causes + 1, 0)};
-  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) == doctest::Approx(causes * std::log1p(-0.999)).epsilon(1e-12));
+  CHECK(bp::log_evidence(graph, network_order(graph), seen, Messages<Cell>(graph, seen).to_variables) ==
+        doctest::Approx(causes * std::log1p(-0.999)).epsilon(1e-12));
 }
 
 TEST_CASE("log evidence: of what cannot be") {
-  auto const graph = std::move(FactorGraphBuilder(2).add_prior(0, 1).add_conjunction(1, std::vector<Index>{0}, 0.5)).build();
+  auto const graph =
+      std::move(FactorGraphBuilder(2).add_prior(0, 1).add_conjunction(1, std::vector<Index>{0}, 0.5)).build();
   std::vector<double> const nothing_said(3);
-  CHECK(bp::log_evidence(graph, network_order(graph), {Observation::hard(0, 0)}, nothing_said) == -std::numeric_limits<double>::infinity());
+  CHECK(bp::log_evidence(graph, network_order(graph), {Observation::hard(0, 0)}, nothing_said) ==
+        -std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("expected counts: what does not fit") {
-  auto const graph = std::move(FactorGraphBuilder(2).add_prior(0, 0.5).add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1)).build();
+  auto const graph =
+      std::move(FactorGraphBuilder(2).add_prior(0, 0.5).add_conjunction(1, std::vector<Index>{0}, 0.9, 0.1)).build();
   std::vector<double> const messages(3);
-  CHECK_THROWS_WITH_AS(bp::expected_counts(graph, messages, messages), doctest::Contains("factor 1 may be true though its body is not (p2 = 0.1)"), InputError);
+  CHECK_THROWS_WITH_AS(bp::expected_counts(graph, messages, messages),
+                       doctest::Contains("factor 1 may be true though its body is not (p2 = 0.1)"), InputError);
   CHECK_THROWS_AS(bp::expected_counts(graph, messages, std::vector<double>(2)), ShapeError);
   CHECK_THROWS_AS(bp::log_evidence(graph, network_order(graph), {}, std::vector<double>(2)), ShapeError);
   CHECK_THROWS_AS(bp::log_evidence(graph, std::vector<Index>(1), {}, messages), ShapeError);
   CHECK_THROWS_AS(bp::log_evidence(graph, network_order(graph), {Observation::hard(2, 1)}, messages), InputError);
 }
 
-TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there from the start", Cell, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("inference: other probabilities are as if they had been there from the start", Cell,
+                   HORNBILL_TEST_CELLS) {
   using Exec = typename Cell::Exec;
   auto graph = random_forest_network(3, 60);
   auto const plan = bp::lay_out<Exec>(graph, bp::make_batches(graph, bp::Parall{}));
-  auto const inference_over = [&](HostFactorGraph const& of) { return bp::InferenceOn<Exec, typename Cell::Value>(Exec(), of, plan); };
+  auto const inference_over = [&](HostFactorGraph const& of) {
+    return bp::InferenceOn<Exec, typename Cell::Value>(Exec(), of, plan);
+  };
   auto inference = inference_over(graph);
   inference.observe(Observation::hard(59, 1));
   inference.run({});

@@ -20,11 +20,14 @@ TEST_CASE("factor beliefs: the factor times its messages, normalised") {
     std::vector<Index> body;
     for (Index v = 1; v < arity; ++v) body.push_back(v);
     double const p1 = trial % 5 ? uniform() : 1, p2 = trial % 3 ? uniform() : 0;
-    if (trial % 2) builder.add_conjunction(0, body, p1, p2);
-    else builder.add_disjunction(0, body, p1, p2);
+    if (trial % 2)
+      builder.add_conjunction(0, body, p1, p2);
+    else
+      builder.add_disjunction(0, body, p1, p2);
     auto const graph = std::move(builder).build();
     std::vector<double> log_odds;
-    for (int i = 0; i < arity; ++i) log_odds.push_back(trial % 7 == 0 && i == 1 ? std::numeric_limits<double>::infinity() : 6 * uniform() - 3);
+    for (int i = 0; i < arity; ++i)
+      log_odds.push_back(trial % 7 == 0 && i == 1 ? std::numeric_limits<double>::infinity() : 6 * uniform() - 3);
     auto const table = table_of_horn_factor(graph.factor_type[0], p1, p2, arity);
     std::vector<double> products;
     double total = 0;
@@ -46,7 +49,10 @@ TEST_CASE("factor beliefs: the factor times its messages, normalised") {
 }
 
 TEST_CASE("factor beliefs: what does not fit") {
-  auto const graph = std::move(FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build();
+  auto const graph = std::move(FactorGraphBuilder(2)
+                                   .add_conjunction(0, std::vector<Index>{1})
+                                   .add_table(std::vector<Index>{0}, std::vector<double>{1, 2}))
+                         .build();
   std::vector<double> const messages(3);
   CHECK_THROWS_AS(bp::factor_belief(graph, 0, {true}, messages), ShapeError);
   CHECK_THROWS_AS(bp::factor_belief(graph, 1, {true}, messages), InputError);

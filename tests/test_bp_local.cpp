@@ -18,8 +18,11 @@ HostFactorGraph parts(Index count) {
   FactorGraphBuilder builder(count * variables_of_part);
   for (Index p = 0; p < count; ++p) {
     Index const v = p * variables_of_part;
-    builder.add_prior(v, 0.6).add_conjunction(v + 1, std::vector<Index>{v}, 0.9, 0.1).add_conjunction(v + 2, std::vector<Index>{v}, 0.8, 0.2);
-    builder.add_disjunction(v + 3, std::vector<Index>{v + 1, v + 2}, 0.95, 0.05).add_conjunction(v + 4, std::vector<Index>{v + 3, v + 1}, 0.9, 0.05);
+    builder.add_prior(v, 0.6)
+        .add_conjunction(v + 1, std::vector<Index>{v}, 0.9, 0.1)
+        .add_conjunction(v + 2, std::vector<Index>{v}, 0.8, 0.2);
+    builder.add_disjunction(v + 3, std::vector<Index>{v + 1, v + 2}, 0.95, 0.05)
+        .add_conjunction(v + 4, std::vector<Index>{v + 3, v + 1}, 0.9, 0.05);
   }
   return std::move(builder).build();
 }
@@ -31,7 +34,8 @@ bp::Options to_rest() {
 
 /// Other libraries' labels are let through while they colour.
 template <class T>
-Solver<T> solver(HostFactorGraph const& graph, bp::Strategy const& strategy, HostEvidence const& evidence = {}, bp::PlanOptions options = {}) {
+Solver<T> solver(HostFactorGraph const& graph, bp::Strategy const& strategy, HostEvidence const& evidence = {},
+                 bp::PlanOptions options = {}) {
   test::LabelsUnwatched const unwatched;
   return Solver<T>(graph, strategy, evidence, options);
 }
@@ -80,7 +84,8 @@ TEST_CASE_TEMPLATE("local: where all moves, iterations take over", T, HORNBILL_T
   Solver<T> warm(graph, bp::SeqFix{});
   warm.run(to_rest<typename T::Value>());
   HostEvidence labels;
-  for (Index part = 0; part < 200; ++part) labels.push_back(Observation::hard(part * variables_of_part + 4, part % 3 == 0));
+  for (Index part = 0; part < 200; ++part)
+    labels.push_back(Observation::hard(part * variables_of_part + 4, part % 3 == 0));
   warm.evidence.observe(labels);
   auto const report = run_and_compare(warm, bp::SeqFix{}, labels);
   CHECK(report.local_work > backend::TuningOf<typename T::Exec>::value.local_share);
@@ -119,7 +124,8 @@ TEST_CASE_TEMPLATE("local: tables over variables of three states", T, HORNBILL_T
   FactorGraphBuilder builder;
   Index const length = 600;
   for (Index v = 0; v < length; ++v) builder.add_variable({}, v % 2 == 0 ? 3 : 2);
-  for (Index v = 0; v + 1 < length; ++v) builder.add_table(std::vector<Index>{v, v + 1}, std::vector<double>{0.6, 0.2, 0.3, 0.4, 0.25, 0.5});
+  for (Index v = 0; v + 1 < length; ++v)
+    builder.add_table(std::vector<Index>{v, v + 1}, std::vector<double>{0.6, 0.2, 0.3, 0.4, 0.25, 0.5});
   auto const graph = std::move(builder).build();
   Solver<T> warm(graph, bp::SeqFix{});
   warm.run(to_rest<typename T::Value>());
@@ -149,7 +155,8 @@ TEST_CASE_TEMPLATE("local: messages that a schedule leaves out stay as they are"
     if (e % edges_of_part % 3 == 1) CHECK(messages[e] == 0);
 }
 
-TEST_CASE_TEMPLATE("local: none where it would not be what was asked for, or evidence was withdrawn", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("local: none where it would not be what was asked for, or evidence was withdrawn", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = parts(50);
   Solver<T> warm(graph, bp::SeqFix{});
   auto const options = to_rest<typename T::Value>();
@@ -172,7 +179,8 @@ TEST_CASE_TEMPLATE("local: none where it would not be what was asked for, or evi
   CHECK(with([](auto& o) { o.warm_start = false; }) == 0);
 }
 
-TEST_CASE_TEMPLATE("local: after soft evidence, a limit, a contradiction, messages from outside", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("local: after soft evidence, a limit, a contradiction, messages from outside", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = parts(300);
   auto const options = to_rest<typename T::Value>();
   Solver<T> warm(graph, bp::Parall{});

@@ -37,7 +37,8 @@ TEST_CASE("reference: belief propagation is exact on forests, with hard and soft
 
 TEST_CASE("reference: AND and OR equal their tables") {
   FactorGraphBuilder builder(4);
-  builder.add_prior(1, 0.3).add_prior(2, 0.6).add_prior(3, 0.5).add_disjunction(0, std::vector<Index>{1, 2, 3}, 0.9, 0.05);
+  builder.add_prior(1, 0.3).add_prior(2, 0.6).add_prior(3, 0.5).add_disjunction(0, std::vector<Index>{1, 2, 3}, 0.9,
+                                                                                0.05);
   auto const horn = std::move(builder).build();
   FactorGraphBuilder tables(4);
   tables.add_prior(1, 0.3).add_prior(2, 0.6).add_prior(3, 0.5);

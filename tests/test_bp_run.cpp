@@ -16,7 +16,8 @@ double tolerance() {
 }
 
 HostEvidence some_evidence(unsigned seed) {
-  return {Observation::soft(static_cast<Index>(seed % 7), 0.3, 0.6), Observation::hard(static_cast<Index>(10 + seed % 5), 0)};
+  return {Observation::soft(static_cast<Index>(seed % 7), 0.3, 0.6),
+          Observation::hard(static_cast<Index>(10 + seed % 5), 0)};
 }
 
 }  // namespace
@@ -35,15 +36,19 @@ TEST_CASE_TEMPLATE("bp: PARALL and SEQFIX follow the oracle on random graphs", T
       Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::SeqFix{}, evidence);
       REQUIRE(a.iterate(iterations).contradiction == -1);
       REQUIRE(b.iterate(iterations).contradiction == -1);
-      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, {} iterations", seed, iterations));
-      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("SEQFIX, seed {}, {} iterations", seed, iterations));
+      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("PARALL, seed {}, {} iterations", seed, iterations));
+      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("SEQFIX, seed {}, {} iterations", seed, iterations));
     }
   }
 }
 
-TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the oracle, mixed with Horn factors", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the oracle, mixed with Horn factors", T,
+                   HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 40, .num_factors = 60, .largest_body = 3, .tables = 0.5, .max_states = 4});
+    auto const graph = test::random_graph(
+        seed, {.num_variables = 40, .num_factors = 60, .largest_body = 3, .tables = 0.5, .max_states = 4});
     INFO("seed ", seed);
     HostEvidence evidence;
     for (Index v = 2; v < 10; v += 3)
@@ -56,40 +61,56 @@ TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the orac
       Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::Topo{}, evidence);
       REQUIRE(a.iterate(iterations).contradiction == -1);
       REQUIRE(b.iterate(iterations).contradiction == -1);
-      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}", seed));
-      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("TOPO, seed {}", seed));
+      test::check_close(a.marginals(), test::p_true(parall.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("PARALL, seed {}", seed));
+      test::check_close(b.marginals(), test::p_true(sequence.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("TOPO, seed {}", seed));
       std::vector<double> states;
       for (auto const& d : parall.marginals()) states.insert(states.end(), d.begin(), d.end());
-      test::check_close(bp::state_marginals(a.exec, graph, a.device, a.state), states, tolerance<typename T::Value>(), fmt::format("states, seed {}", seed));
+      test::check_close(bp::state_marginals(a.exec, graph, a.device, a.state), states, tolerance<typename T::Value>(),
+                        fmt::format("states, seed {}", seed));
     }
   }
 }
 
-TEST_CASE_TEMPLATE("bp: large tables, and those whose products leave the range of numbers, follow the oracle", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: large tables, and those whose products leave the range of numbers, follow the oracle", T,
+                   HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 6; ++seed)
     for (double least : {0.0, sizeof(typename T::Value) == 8 ? 1e-250 : 1e-30}) {
-      auto const graph = test::random_graph(seed, {.num_variables = 30, .num_factors = 20, .tables = 1, .max_states = 4, .largest_table = 7, .min_entry = least});
+      auto const graph = test::random_graph(seed, {.num_variables = 30,
+                                                   .num_factors = 20,
+                                                   .tables = 1,
+                                                   .max_states = 4,
+                                                   .largest_table = 7,
+                                                   .min_entry = least});
       INFO("seed ", seed, ", least ", least);
       HostEvidence evidence;
       for (Index v = 0; v < 12; ++v)
-        if (graph.states(v) == 2) evidence.push_back(v % 4 == 0 ? Observation::hard(v, 0) : Observation::soft(v, v % 2 ? 1e-200 : 1, v % 2 ? 1 : 1e-20));
+        if (graph.states(v) == 2)
+          evidence.push_back(v % 4 == 0 ? Observation::hard(v, 0)
+                                        : Observation::soft(v, v % 2 ? 1e-200 : 1, v % 2 ? 1 : 1e-20));
       reference::BeliefPropagation parall(graph, evidence), sequence(graph, evidence);
       parall.run_parall(2);
       std::vector<Offset> order(graph.num_edges());
       std::iota(order.begin(), order.end(), 0);
       sequence.run_sequence(order, 2);
-      Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::SeqFix{}, evidence), batched(graph, bp::SeqFix{}, evidence, {.execution = bp::Execution::batched});
+      Solver<T> a(graph, bp::Parall{}, evidence), b(graph, bp::SeqFix{}, evidence),
+          batched(graph, bp::SeqFix{}, evidence, {.execution = bp::Execution::batched});
       REQUIRE(a.iterate(2).contradiction == -1);
       REQUIRE(b.iterate(2).contradiction == -1);
       batched.iterate(2);
-      auto states = [&](Solver<T>& solver) { return bp::state_marginals(solver.exec, graph, solver.device, solver.state); };
+      auto states = [&](Solver<T>& solver) {
+        return bp::state_marginals(solver.exec, graph, solver.device, solver.state);
+      };
       auto flat = [](auto const& marginals) {
         std::vector<double> all;
         for (auto const& d : marginals) all.insert(all.end(), d.begin(), d.end());
         return all;
       };
-      test::check_close(states(a), flat(parall.marginals()), tolerance<typename T::Value>(), fmt::format("PARALL, seed {}, least {}", seed, least));
-      test::check_close(states(b), flat(sequence.marginals()), tolerance<typename T::Value>(), fmt::format("SEQFIX, seed {}, least {}", seed, least));
+      test::check_close(states(a), flat(parall.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("PARALL, seed {}, least {}", seed, least));
+      test::check_close(states(b), flat(sequence.marginals()), tolerance<typename T::Value>(),
+                        fmt::format("SEQFIX, seed {}, least {}", seed, least));
       test::check_identical(batched.messages(), b.messages(), "by batches");
     }
 }
@@ -113,27 +134,33 @@ TEST_CASE_TEMPLATE("bp: the largest table, of 20 variables", T, HORNBILL_TEST_CE
 TEST_CASE_TEMPLATE("bp: what a table makes impossible is reported", T, HORNBILL_TEST_CELLS) {
   FactorGraphBuilder builder;
   Index const a = builder.add_variable(), b = builder.add_variable({}, 3);
-  auto const graph = std::move(builder.add_table(std::vector<Index>{a, b}, std::vector<double>{1, 0, 0, 1, 1, 0})).build();  // b is never 2
+  // b is never 2
+  auto const graph =
+      std::move(builder.add_table(std::vector<Index>{a, b}, std::vector<double>{1, 0, 0, 1, 1, 0})).build();
   Solver<T> solver(graph, bp::Parall{}, {Observation::hard(b, 2)});
   auto const report = solver.run();
   CHECK(report.stop == bp::Stop::contradiction);
   CHECK((report.contradiction == a || report.contradiction == b));
 }
 
-TEST_CASE_TEMPLATE("bp: a table's message has the same bits whatever its own variable's weight", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: a table's message has the same bits whatever its own variable's weight", T,
+                   HORNBILL_TEST_CELLS) {
   double const rare = sizeof(typename T::Value) == 8 ? 1e-200 : 1e-20;  // takes numbers of unlimited range
-  for (double entry : sizeof(typename T::Value) == 8 ? std::vector<double>{1e-280, 3e-281, 1e-120} : std::vector<double>{1e-28, 3e-27, 1e-12}) {
+  for (double entry : sizeof(typename T::Value) == 8 ? std::vector<double>{1e-280, 3e-281, 1e-120}
+                                                     : std::vector<double>{1e-28, 3e-27, 1e-12}) {
     FactorGraphBuilder builder(2);
     builder.add_prior(0, rare).add_table(std::vector<Index>{0, 1}, std::vector<double>{1, 1, entry, 0.3 * entry});
     auto const graph = std::move(builder).build();
-    Solver<T> batched(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::sequential});
+    Solver<T> batched(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::batched}),
+        sequential(graph, bp::SeqFix{}, {}, {.execution = bp::Execution::sequential});
     batched.iterate(1);
     sequential.iterate(1);
     test::check_identical(batched.messages(), sequential.messages(), fmt::format("entry {}", entry));
   }
 }
 
-TEST_CASE_TEMPLATE("bp: products of ordinary weights that are too small for a number keep their ratio", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: products of ordinary weights that are too small for a number keep their ratio", T,
+                   HORNBILL_TEST_CELLS) {
   bool const is_double = sizeof(typename T::Value) == 8;
   std::vector<double> table(16);
   table[0b0111] = 0.2;  // all else is impossible
@@ -142,7 +169,9 @@ TEST_CASE_TEMPLATE("bp: products of ordinary weights that are too small for a nu
   auto const graph = std::move(builder.add_table(std::vector<Index>{0, 1, 2, 3}, table)).build();
   for (double weight : {is_double ? 1e-107 : 1e-14, is_double ? 1e-120 : 1e-16}) {  // cubes have lost digits, or all
     INFO("weight ", weight);
-    Solver<T> solver(graph, bp::Parall{}, {Observation::soft(1, 1, weight), Observation::soft(2, 1, weight), Observation::soft(3, 1, weight)});
+    Solver<T> solver(
+        graph, bp::Parall{},
+        {Observation::soft(1, 1, weight), Observation::soft(2, 1, weight), Observation::soft(3, 1, weight)});
     CHECK(solver.iterate(2).contradiction == -1);
     CHECK(solver.marginals()[0] == doctest::Approx(0.75).epsilon(is_double ? 1e-12 : 1e-6));
   }
@@ -155,14 +184,18 @@ TEST_CASE_TEMPLATE("bp: exact on forests after one TOPO iteration", T, HORNBILL_
     auto const exact = test::p_true(reference::enumerate_marginals(graph, evidence));
     Solver<T> solver(graph, bp::Topo{}, evidence);
     solver.iterate(1);
-    test::check_close(solver.marginals(), exact, test::rounding_tolerance<typename T::Value>(20), fmt::format("seed {}", seed));
+    test::check_close(solver.marginals(), exact, test::rounding_tolerance<typename T::Value>(20),
+                      fmt::format("seed {}", seed));
   }
 }
 
 TEST_CASE_TEMPLATE("bp: a batched run has the bits of the sequential run", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 6; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 150, .num_factors = 200, .largest_body = seed % 2 ? 6 : 90,
-                                                 .tables = seed % 3 == 0 ? 0.2 : 0.0, .max_states = 3});
+    auto const graph = test::random_graph(seed, {.num_variables = 150,
+                                                 .num_factors = 200,
+                                                 .largest_body = seed % 2 ? 6 : 90,
+                                                 .tables = seed % 3 == 0 ? 0.2 : 0.0,
+                                                 .max_states = 3});
     std::vector<Offset> order(graph.num_edges());
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 rng(seed);
@@ -173,8 +206,10 @@ TEST_CASE_TEMPLATE("bp: a batched run has the bits of the sequential run", T, HO
     for (int round = 0; round < 3; ++round) {
       batched.iterate(3);
       sequential.iterate(3);
-      test::check_identical(batched.messages(), sequential.messages(), fmt::format("messages, seed {}, round {}", seed, round));
-      test::check_identical(batched.marginals(), sequential.marginals(), fmt::format("marginals, seed {}, round {}", seed, round));
+      test::check_identical(batched.messages(), sequential.messages(),
+                            fmt::format("messages, seed {}, round {}", seed, round));
+      test::check_identical(batched.marginals(), sequential.marginals(),
+                            fmt::format("marginals, seed {}, round {}", seed, round));
     }
   }
 }
@@ -221,7 +256,8 @@ struct Hub {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("bp: a hub of 10^5 neighbours and a disjunction of 10^5 premises, without losing the finite", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: a hub of 10^5 neighbours and a disjunction of 10^5 premises, without losing the finite", T,
+                   HORNBILL_TEST_CELLS) {
   Index const n = 100000;
   Hub const hub(n);
   Solver<T> solver(hub.graph, bp::Parall{}, hub.evidence);
@@ -240,13 +276,15 @@ TEST_CASE_TEMPLATE("bp: hubs and wide disjunctions follow the oracle", T, HORNBI
     oracle.run_parall(2);
     Solver<T> solver(hub.graph, bp::Parall{}, hub.evidence);
     solver.iterate(2);
-    test::check_close(solver.marginals(), test::p_true(oracle.marginals()), tolerance<typename T::Value>(), fmt::format("n = {}", n));
+    test::check_close(solver.marginals(), test::p_true(oracle.marginals()), tolerance<typename T::Value>(),
+                      fmt::format("n = {}", n));
   }
 }
 
 namespace {
 
-/// Conjunctions and disjunctions of as many edges as make a chunk, a block of chunks, one more or one less; over shared premises.
+/// Conjunctions and disjunctions of as many edges as make a chunk, a block of chunks, one more or one less; over shared
+/// premises.
 HostFactorGraph graph_of_all_widths() {
   Index const degrees[] = {1, 2, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 1500}, premises = 1600;
   FactorGraphBuilder builder(premises + 2 * static_cast<Index>(std::size(degrees)));
@@ -257,8 +295,10 @@ HostFactorGraph graph_of_all_widths() {
       for (Index i = 0; i + 1 < degree; ++i) body.push_back((7 * i + 31 * head) % premises);
       std::sort(body.begin(), body.end());
       body.erase(std::unique(body.begin(), body.end()), body.end());
-      if (disjunction) builder.add_disjunction(head++, body, 0.9, 0.02);
-      else builder.add_conjunction(head++, body, 0.99, 0.01);
+      if (disjunction)
+        builder.add_disjunction(head++, body, 0.9, 0.02);
+      else
+        builder.add_conjunction(head++, body, 0.99, 0.01);
     }
   for (Index v = 0; v < premises; ++v) builder.add_prior(v, v % 3 == 0 ? 0.002 : 0.999);
   return std::move(builder).build();
@@ -317,7 +357,8 @@ TEST_CASE_TEMPLATE("bp: what cannot be is reported at the head, whatever the wid
   }
 }
 
-TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans and judgements, one after another", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans and judgements, one after another", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = test::random_graph(9, {.num_variables = 120, .num_factors = 130, .deterministic = false});
   Solver<T> many(graph, bp::Parall{});
   auto const other_plan = bp::make_plan(many.exec, graph, bp::Parall{});
@@ -331,9 +372,11 @@ TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans an
     Solver<T> fresh(graph, bp::Parall{}, observed ? HostEvidence{Observation::hard(3, 1)} : HostEvidence{});
     auto const expected = fresh.run(options);
     CHECK(expected.iterations == 40);
-    auto const report = bp::run(many.exec, many.device, observed ? other_evidence : many.evidence, second_plan ? other_plan : many.plan, many.state, options);
+    auto const report = bp::run(many.exec, many.device, observed ? other_evidence : many.evidence,
+                                second_plan ? other_plan : many.plan, many.state, options);
     CHECK(report.residual == expected.residual);
-    test::check_identical(many.messages(), fresh.messages(), fmt::format("damping {}, check {}", options.damping, options.check_every));
+    test::check_identical(many.messages(), fresh.messages(),
+                          fmt::format("damping {}, check {}", options.damping, options.check_every));
   };
   compare(false, false, {});
   compare(false, false, {.damping = 0.5});
@@ -343,7 +386,8 @@ TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans an
   compare(false, false, {});
 }
 
-TEST_CASE_TEMPLATE("bp: a tuple labelled true with many false children neither aborts nor turns to NaN", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: a tuple labelled true with many false children neither aborts nor turns to NaN", T,
+                   HORNBILL_TEST_CELLS) {
   Index const children = 5000;
   FactorGraphBuilder builder(children + 1);
   builder.add_prior(0, 0.5);
@@ -381,7 +425,10 @@ TEST_CASE_TEMPLATE("bp: a certain head with a tiny parameter: improbable stays i
 
 TEST_CASE_TEMPLATE("bp: contradictory evidence is reported by variable", T, HORNBILL_TEST_CELLS) {
   FactorGraphBuilder builder(4);
-  builder.add_prior(0, 0.5).add_prior(1, 0.5).add_conjunction(2, std::vector<Index>{0, 1}, 0.9).add_disjunction(3, std::vector<Index>{2});
+  builder.add_prior(0, 0.5)
+      .add_prior(1, 0.5)
+      .add_conjunction(2, std::vector<Index>{0, 1}, 0.9)
+      .add_disjunction(3, std::vector<Index>{2});
   auto const graph = std::move(builder).build();
   for (auto strategy : {bp::Strategy(bp::Parall{}), bp::Strategy(bp::SeqFix{}), bp::Strategy(bp::Topo{})}) {
     Solver<T> solver(graph, strategy, {Observation::hard(3, 1), Observation::hard(0, 0)});
@@ -401,13 +448,17 @@ TEST_CASE_TEMPLATE("bp: contradictory evidence is reported by variable", T, HORN
   CHECK(zero_prior.run().contradiction == 0);
 }
 
-TEST_CASE_TEMPLATE("bp: warm start ends at the marginals of a cold start, after evidence is added, changed and withdrawn", T, HORNBILL_TEST_CELLS) {
-  // Sparse, so that propagation converges with evidence too; deterministic rows, so that evidence makes messages certain.
+TEST_CASE_TEMPLATE(
+    "bp: warm start ends at the marginals of a cold start, after evidence is added, changed and withdrawn", T,
+    HORNBILL_TEST_CELLS) {
+  // Sparse, so that propagation converges with evidence too; deterministic rows, so that evidence makes messages
+  // certain.
   auto const graph = test::random_graph(21, {.num_variables = 300, .num_factors = 240, .largest_body = 3});
   bp::Options const options{.max_iterations = 2000, .tolerance = sizeof(typename T::Value) == 8 ? 1e-12 : 1e-6};
   Solver<T> warm(graph, bp::SeqFix{});
   CHECK(warm.run(options).stop == bp::Stop::converged);
-  HostEvidence const labels{Observation::hard(3, 0), Observation::hard(50, 0), Observation::hard(111, 0), Observation::hard(200, 0)};
+  HostEvidence const labels{Observation::hard(3, 0), Observation::hard(50, 0), Observation::hard(111, 0),
+                            Observation::hard(200, 0)};
   HostEvidence current;
   auto compare = [&](std::string const& what) {
     warm.evidence.commit(warm.exec);
@@ -433,7 +484,8 @@ TEST_CASE_TEMPLATE("bp: warm start ends at the marginals of a cold start, after 
   compare("all withdrawn");
 }
 
-TEST_CASE_TEMPLATE("bp: damping keeps the fixed point; relabelling variables permutes marginals", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: damping keeps the fixed point; relabelling variables permutes marginals", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = test::random_graph(3, {.num_variables = 80, .num_factors = 70, .deterministic = false});
   bp::Options options{.max_iterations = 3000, .tolerance = sizeof(typename T::Value) == 8 ? 1e-13 : 1e-6};
   Solver<T> plain(graph, bp::Parall{}), damped(graph, bp::Parall{});
@@ -464,9 +516,12 @@ TEST_CASE_TEMPLATE("bp: with damping the residual is that of undamped steps", T,
 
 TEST_CASE_TEMPLATE("bp: acceleration has the same bits however a schedule is run", T, HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
-    Solver<T> batched(graph, bp::SeqFix{}, {}, {bp::Execution::batched}), sequential(graph, bp::SeqFix{}, {}, {bp::Execution::sequential});
-    bp::Options const options{.max_iterations = 40, .tolerance = 1e-30, .acceleration = {.after = 3, .cycle = 7, .window = 5}};
+    auto const graph =
+        test::random_graph(seed, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
+    Solver<T> batched(graph, bp::SeqFix{}, {}, {bp::Execution::batched}),
+        sequential(graph, bp::SeqFix{}, {}, {bp::Execution::sequential});
+    bp::Options const options{
+        .max_iterations = 40, .tolerance = 1e-30, .acceleration = {.after = 3, .cycle = 7, .window = 5}};
     auto const report = batched.run(options);
     CHECK(report.residual == sequential.run(options).residual);
     test::check_identical(batched.messages(), sequential.messages(), fmt::format("seed {}", seed));
@@ -475,11 +530,14 @@ TEST_CASE_TEMPLATE("bp: acceleration has the same bits however a schedule is run
 
 namespace {
 
-/// The affine combination of messages[1], messages[2], ... whose change is smallest: gamma solves (U^T U) y = 1, gamma = y / sum(y).
+/// The affine combination of messages[1], messages[2], ... whose change is smallest: gamma solves (U^T U) y = 1, gamma
+/// = y / sum(y).
 std::vector<double> extrapolated(std::vector<std::vector<double>> const& messages, std::vector<double> const& weights) {
   std::size_t const n = messages.size() - 1;
   std::vector<std::vector<long double>> a(n, std::vector<long double>(n + 1, 1));
-  auto change = [&](std::size_t i, std::size_t e) { return static_cast<long double>(messages[i + 1][e] - messages[i][e]) * weights[e]; };
+  auto change = [&](std::size_t i, std::size_t e) {
+    return static_cast<long double>(messages[i + 1][e] - messages[i][e]) * weights[e];
+  };
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
       a[i][j] = 0;
@@ -495,7 +553,8 @@ std::vector<double> extrapolated(std::vector<std::vector<double>> const& message
   for (std::size_t i = 0; i < n; ++i) total += a[i][n] / a[i][i];
   std::vector<double> result(weights.size(), 0);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t e = 0; e < weights.size(); ++e) result[e] += static_cast<double>(a[i][n] / a[i][i] / total) * messages[i + 1][e];
+    for (std::size_t e = 0; e < weights.size(); ++e)
+      result[e] += static_cast<double>(a[i][n] / a[i][i] / total) * messages[i + 1][e];
   return result;
 }
 
@@ -506,7 +565,10 @@ TEST_CASE_TEMPLATE("bp: acceleration extrapolates from the last messages of a cy
   for (bp::Strategy const& strategy : {bp::Strategy(bp::SeqFix{}), bp::Strategy(bp::Parall{})}) {
     bool const in_turn = std::holds_alternative<bp::SeqFix>(strategy);
     Solver<T> accelerated(graph, strategy), damped(graph, strategy);
-    accelerated.run({.max_iterations = 7, .tolerance = 1e-30, .acceleration = {.after = 2, .cycle = 5, .window = 3}, .check_every = 1});
+    accelerated.run({.max_iterations = 7,
+                     .tolerance = 1e-30,
+                     .acceleration = {.after = 2, .cycle = 5, .window = 3},
+                     .check_every = 1});
     damped.iterate(2);
     bp::Options const one{.max_iterations = 1, .tolerance = 0, .damping = in_turn ? 0.3 : 0.5};
     for (int i = 0; i < 2; ++i) damped.run(one);
@@ -533,7 +595,10 @@ TEST_CASE_TEMPLATE("bp: acceleration damps more where a run does not come nearer
   Solver<T> solver(test::random_graph(3), bp::SeqFix{});
   std::vector<double> shares;  // in turn
   for (int cycles = 0; cycles < 40; ++cycles) {
-    solver.run({.max_iterations = 2 * cycles, .tolerance = 1e-300, .acceleration = {.after = 0, .damping = 0.5, .cycle = 2, .window = 2, .patience = 2}, .warm_start = false});
+    solver.run({.max_iterations = 2 * cycles,
+                .tolerance = 1e-300,
+                .acceleration = {.after = 0, .damping = 0.5, .cycle = 2, .window = 2, .patience = 2},
+                .warm_start = false});
     auto const controls = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), solver.state.controls);
     if (controls(0).stopped) break;
     double const share = 1 - static_cast<double>(controls(0).damping);
@@ -549,7 +614,8 @@ TEST_CASE_TEMPLATE("bp: SEQRND is SEQFIX in one order after another", T, HORNBIL
   auto const graph = test::random_graph(5, {.num_variables = 120, .largest_body = 70, .tables = 0.2, .max_states = 3});
   Solver<T> one_by_one(graph, bp::SeqFix{});
   for (int i = 0; i < 4; ++i) {
-    one_by_one.plan = bp::make_plan(one_by_one.exec, graph, bp::SeqFix{bp::random_order(graph, {.seed = 3}, i)}, {bp::Execution::sequential});
+    one_by_one.plan = bp::make_plan(one_by_one.exec, graph, bp::SeqFix{bp::random_order(graph, {.seed = 3}, i)},
+                                    {bp::Execution::sequential});
     one_by_one.iterate(1);
   }
   for (auto execution : {bp::Execution::batched, bp::Execution::sequential}) {
@@ -570,7 +636,8 @@ TEST_CASE_TEMPLATE("bp: RESIDUAL with all messages is PARALL", T, HORNBILL_TEST_
   }
 }
 
-TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, and ends where others do", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: RESIDUAL updates the messages that would change most, and ends where others do", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = generate({.num_variables = 3000, .num_edges = 9000}).graph;
   auto probability = [](double l) { return 1 / (1 + std::exp(-l)); };
   Solver<T> residual(graph, bp::Residual{.share = 0.1}), candidates(graph, bp::Parall{});
@@ -648,10 +715,12 @@ TEST_CASE_TEMPLATE("bp: a cold run of random schedules repeats the first", T, HO
   }
 }
 
-TEST_CASE_TEMPLATE("bp: a warm run of random orders begins with the order after the last that counted", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("bp: a warm run of random orders begins with the order after the last that counted", T,
+                   HORNBILL_TEST_CELLS) {
   auto const graph = test::random_graph(6);
   Solver<T> to_rest(graph, bp::SeqRnd{.seed = 3}), counted(graph, bp::SeqRnd{.seed = 3});
-  auto const report = to_rest.run({.tolerance = 1e-2, .acceleration = {.after = -1}});  // launches more iterations than it takes
+  // launches more iterations than it takes
+  auto const report = to_rest.run({.tolerance = 1e-2, .acceleration = {.after = -1}});
   REQUIRE(report.stop == bp::Stop::converged);
   counted.iterate(report.iterations);
   test::check_identical(to_rest.messages(), counted.messages(), "messages at rest");
@@ -704,11 +773,18 @@ TEST_CASE_TEMPLATE("bp: an empty graph, a graph without factors, and messages to
   test::check_identical(second.messages(), first.messages(), "messages");
 }
 
-TEST_CASE_TEMPLATE("bp: stored messages of a run with hard evidence lead on with that evidence, and are doubted without it", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE(
+    "bp: stored messages of a run with hard evidence lead on with that evidence, and are doubted without it", T,
+    HORNBILL_TEST_CELLS) {
   // The tuples 0 and 1 support each other: once one is known, both stay certain unless that is forgotten.
-  auto const graph = std::move(FactorGraphBuilder(3).add_conjunction(1, std::vector<Index>{0}).add_conjunction(0, std::vector<Index>{1}).add_conjunction(2, std::vector<Index>{1}, 0.9, 0.2)).build();
+  auto const graph = std::move(FactorGraphBuilder(3)
+                                   .add_conjunction(1, std::vector<Index>{0})
+                                   .add_conjunction(0, std::vector<Index>{1})
+                                   .add_conjunction(2, std::vector<Index>{1}, 0.9, 0.2))
+                         .build();
   HostEvidence const label{Observation::hard(0, 1)};
-  Solver<T> first(graph, bp::SeqFix{}, label), same(graph, bp::SeqFix{}, label), without(graph, bp::SeqFix{}), unsure(graph, bp::SeqFix{});
+  Solver<T> first(graph, bp::SeqFix{}, label), same(graph, bp::SeqFix{}, label), without(graph, bp::SeqFix{}),
+      unsure(graph, bp::SeqFix{});
   REQUIRE(first.run().stop == bp::Stop::converged);
   bp::set_factor_messages(same.exec, same.device, {first.messages()}, same.evidence, same.state);
   CHECK(same.run({.check_every = 1}).iterations == 1);

@@ -25,7 +25,8 @@ std::set<Offset> read_by(HostFactorGraph const& graph, Offset e) {
   std::set<Offset> result;
   for (Offset i = graph.factor_offsets[factor_of[e]]; i < graph.factor_offsets[factor_of[e] + 1]; ++i)
     for (Offset other = 0; other < graph.num_edges(); ++other)
-      if (i != e && factor_of[other] != factor_of[e] && graph.factor_variables[other] == graph.factor_variables[i]) result.insert(other);
+      if (i != e && factor_of[other] != factor_of[e] && graph.factor_variables[other] == graph.factor_variables[i])
+        result.insert(other);
   return result;
 }
 
@@ -99,7 +100,8 @@ TEST_CASE("schedule: an empty partial order is PARALL; a cyclic one is refused, 
   CHECK(batches.edges == bp::make_batches(graph, bp::Parall{}).edges);
   CHECK_THROWS_WITH_AS(bp::levels_of_partial_order(graph, {0, 1, 2, 3, 7}, {1, 2, 0, 0, 3}, "f.h5:/schedules/mine"),
                        doctest::Contains("lies on a cycle"), InputError);
-  CHECK_THROWS_WITH_AS(bp::levels_of_partial_order(graph, {5}, {5}), doctest::Contains("edge 5 before edge 5"), InputError);
+  CHECK_THROWS_WITH_AS(bp::levels_of_partial_order(graph, {5}, {5}), doctest::Contains("edge 5 before edge 5"),
+                       InputError);
 }
 
 TEST_CASE("schedule: TOPO holds every edge once, on cyclic graphs and on forests") {
@@ -115,10 +117,12 @@ TEST_CASE("schedule: TOPO holds every edge once, on cyclic graphs and on forests
   CHECK(order == file_order(forest));
 }
 
-TEST_CASE("schedule: CHROMATIC holds every edge once; who concludes and who uses a variable differ in colour, but at hubs") {
+TEST_CASE(
+    "schedule: CHROMATIC holds every edge once; who concludes and who uses a variable differ in colour, but at hubs") {
   test::LabelsUnwatched const unwatched;  // Kokkos Kernels has names of its own
-  FactorGraphBuilder builder(82);  // variable 0 is concluded by 40 and used by 40
-  for (Index v = 1; v <= 40; ++v) builder.add_conjunction(0, std::vector<Index>{v}).add_conjunction(v + 40, std::vector<Index>{0});
+  FactorGraphBuilder builder(82);         // variable 0 is concluded by 40 and used by 40
+  for (Index v = 1; v <= 40; ++v)
+    builder.add_conjunction(0, std::vector<Index>{v}).add_conjunction(v + 40, std::vector<Index>{0});
   builder.add_conjunction(81, std::vector<Index>{1, 80});
   auto const star = std::move(builder).build();
   FactorGraphBuilder two(2);
@@ -174,7 +178,8 @@ TEST_CASE("schedule: SEQRND's orders are the same in every run, each iteration's
 
 TEST_CASE("schedule: RESIDUAL without a share between 0 and 1 is refused") {
   for (double share : {0.0, -1.0, 1.5, std::nan("")})
-    CHECK_THROWS_WITH_AS(bp::make_batches(test::random_graph(1), bp::Residual{.share = share}), doctest::Contains("must be in (0, 1]"), InputError);
+    CHECK_THROWS_WITH_AS(bp::make_batches(test::random_graph(1), bp::Residual{.share = share}),
+                         doctest::Contains("must be in (0, 1]"), InputError);
 }
 
 TEST_CASE("schedule: every built-in strategy has a name") {
@@ -208,9 +213,12 @@ TEST_CASE("schedule: what does not fit the graph is refused with the entry") {
   refuse({Kind::batches, {0, 1}, {0, 1}, {}, {}}, "entry 1 is 1, but there are 2 edges");
   refuse({Kind::partial_order, {}, {}, {0, 1}, {1}}, "1 entries, but `before` has 2");
   // The message to variable 1 (edge 1) reads the prior (edge 0): it may not share its batch if it must come after.
-  refuse({Kind::batches, {0, 1}, {0, 2}, {0}, {1}}, "batch 0 violates the order: by before/after, edge 0 precedes edge 1, which reads it");
-  refuse({Kind::batches, {0, 1, 4}, {0, 3}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");      // through edge 4
-  refuse({Kind::batches, {0, 1}, {0, 2}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");         // which may be in no batch
+  refuse({Kind::batches, {0, 1}, {0, 2}, {0}, {1}},
+         "batch 0 violates the order: by before/after, edge 0 precedes edge 1, which reads it");
+  // through edge 4
+  refuse({Kind::batches, {0, 1, 4}, {0, 3}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");
+  // which may be in no batch
+  refuse({Kind::batches, {0, 1}, {0, 2}, {0, 4}, {4, 1}}, "edge 0 precedes edge 1, which reads it");
   refuse({Kind::batches, {1, 0}, {0, 1, 2}, {0}, {1}}, "violates the order");
   CHECK_NOTHROW(bp::validate({Kind::batches, {0, 1}, {0, 1, 2}, {0}, {1}}, graph, "s"));
 }

@@ -9,8 +9,10 @@ using test::Solver;
 
 TEST_CASE_TEMPLATE("seqmax: updates come in the oracle's order", T, HORNBILL_DOUBLE_CELLS) {
   for (unsigned seed = 1; seed <= 6; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 100, .num_factors = seed == 6 ? 15 : 120, .largest_body = seed == 6 ? 60 : 5});
-    HostEvidence const evidence{Observation::soft(static_cast<Index>(seed), 0.3, 0.6), Observation::hard(static_cast<Index>(50 + seed), 0)};
+    auto const graph = test::random_graph(
+        seed, {.num_variables = 100, .num_factors = seed == 6 ? 15 : 120, .largest_body = seed == 6 ? 60 : 5});
+    HostEvidence const evidence{Observation::soft(static_cast<Index>(seed), 0.3, 0.6),
+                                Observation::hard(static_cast<Index>(50 + seed), 0)};
     Solver<T> solver(graph, bp::SeqMax{}, evidence);
     reference::BeliefPropagation oracle(graph, evidence);
     oracle.run_largest_first(graph.num_edges());
@@ -20,14 +22,17 @@ TEST_CASE_TEMPLATE("seqmax: updates come in the oracle's order", T, HORNBILL_DOU
     std::vector<Offset> order(graph.num_edges());
     std::iota(order.begin(), order.end(), 0);
     other_order.run_sequence(order, 1);
-    CHECK(test::largest_difference(solver.marginals(), test::p_true(other_order.marginals())) > 1e-6);  // so it is the order that tells
+    // so it is the order that tells
+    CHECK(test::largest_difference(solver.marginals(), test::p_true(other_order.marginals())) > 1e-6);
   }
 }
 
-TEST_CASE_TEMPLATE("seqmax: ends where SEQFIX does; tables, damping and acceleration included", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("seqmax: ends where SEQFIX does; tables, damping and acceleration included", T,
+                   HORNBILL_TEST_CELLS) {
   bool const is_double = sizeof(typename T::Value) == 8;
   auto const horn = test::random_graph(21, {.num_variables = 120, .num_factors = 100, .largest_body = 3});
-  auto const tables = test::random_graph(2, {.num_variables = 40, .num_factors = 36, .largest_body = 2, .tables = 0.5, .max_states = 3});
+  auto const tables = test::random_graph(
+      2, {.num_variables = 40, .num_factors = 36, .largest_body = 2, .tables = 0.5, .max_states = 3});
   for (auto const* graph : {&horn, &tables}) {
     HostEvidence const evidence{Observation::hard(3, 0)};
     bp::Options options{.max_iterations = 3000, .tolerance = is_double ? 1e-11 : 1e-5};
@@ -44,7 +49,8 @@ TEST_CASE_TEMPLATE("seqmax: ends where SEQFIX does; tables, damping and accelera
   }
 }
 
-TEST_CASE_TEMPLATE("seqmax: on a chain one iteration brings news from one end to the other, against file order", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("seqmax: on a chain one iteration brings news from one end to the other, against file order", T,
+                   HORNBILL_TEST_CELLS) {
   Index const length = 200;
   FactorGraphBuilder builder(length);
   for (Index v = length - 1; v > 0; --v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.999, 0.001);

@@ -28,7 +28,8 @@ tables::TableNetwork<Cost> random_costs(unsigned seed) {
 
 elim::PseudoTree tree_of(tables::TableNetwork<Cost> const& network, Heuristic heuristic, unsigned seed = 1) {
   auto const scopes = elim::scopes_of(network);
-  return elim::make_pseudo_tree(network.cardinality, scopes, elim::make_order(network.cardinality, scopes, {.heuristic = heuristic, .seed = seed}));
+  return elim::make_pseudo_tree(network.cardinality, scopes,
+                                elim::make_order(network.cardinality, scopes, {.heuristic = heuristic, .seed = seed}));
 }
 
 bool is_ancestor(elim::PseudoTree const& tree, Index ancestor, Index v) {
@@ -55,7 +56,8 @@ tables::TableNetwork<Cost> clique(Index n) {
   tables::TableNetwork<Cost> network;
   network.cardinality.assign(n, 2);
   for (Index v = 0; v < n; ++v)
-    for (Index w = 0; w < v; ++w) network.tables.push_back({{v, w}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
+    for (Index w = 0; w < v; ++w)
+      network.tables.push_back({{v, w}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
   return network;
 }
 
@@ -84,7 +86,9 @@ class OneOfSeveral : public elim::Messenger {
   OneOfSeveral(Mailboxes& boxes, int rank, int num_ranks) : boxes_(boxes), rank_(rank), num_ranks_(num_ranks) {}
   int rank() const override { return rank_; }
   int num_ranks() const override { return num_ranks_; }
-  void send(int rank, Index tag, std::vector<std::int64_t> message) override { boxes_.put(rank, rank_, tag, std::move(message)); }
+  void send(int rank, Index tag, std::vector<std::int64_t> message) override {
+    boxes_.put(rank, rank_, tag, std::move(message));
+  }
   std::vector<std::int64_t> receive(int rank, Index tag) override { return boxes_.take(rank_, rank, tag); }
 
  private:
@@ -116,7 +120,9 @@ TEST_CASE("pseudo-trees: who shares a table is ancestor and descendant") {
         CHECK(place[tree.parent[v]] > place[v]);
         CHECK(tree.separator[v].front() == tree.parent[v]);
         bool share = heuristic != Heuristic::depth_first;
-        for (auto const& table : network.tables) share = share || (std::count(table.scope.begin(), table.scope.end(), v) && std::count(table.scope.begin(), table.scope.end(), tree.parent[v]));
+        for (auto const& table : network.tables)
+          share = share || (std::count(table.scope.begin(), table.scope.end(), v) &&
+                            std::count(table.scope.begin(), table.scope.end(), tree.parent[v]));
         CHECK(share);
       }
       CHECK(static_cast<int>(widest) == tree.order.width);
@@ -153,7 +159,8 @@ TEST_CASE_TEMPLATE("ADPOP: the bounds and assignments of mini-buckets", Cell, HO
         auto const tree = tree_of(network, Heuristic::depth_first, seed);
         elim::MiniBucketOptions const options{.max_variables = z, .match_moments = match};
         auto const agents = elim::dpop(exec, network, tree, options, here);
-        auto const plan = elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), tree.order, options);
+        auto const plan =
+            elim::make_mini_bucket_plan(network.cardinality, elim::scopes_of(network), tree.order, options);
         auto const buckets = elim::eliminate<Semiring>(exec, network, plan);
         CHECK(agents.is_exact == plan.is_exact);
         CHECK(agents.value == buckets.value);
@@ -167,7 +174,9 @@ TEST_CASE("DPOP: what the agents of a chain say") {
   Index const length = 9;
   auto const network = chain(length);
   elim::OneProcess here;
-  auto const tree = elim::make_pseudo_tree(network.cardinality, elim::scopes_of(network), elim::measure_order(network.cardinality, elim::scopes_of(network), {0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  auto const tree = elim::make_pseudo_tree(
+      network.cardinality, elim::scopes_of(network),
+      elim::measure_order(network.cardinality, elim::scopes_of(network), {0, 1, 2, 3, 4, 5, 6, 7, 8}));
   CHECK(tree.depth == length - 1);
   auto const result = elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree, exactly, here);
   CHECK(result.util.messages == length - 1);
@@ -192,7 +201,8 @@ TEST_CASE("DPOP: agents apart, constants, none at all, and nothing possible") {
   CHECK(apart.assignment == std::vector<Index>{1, 0, 0});
   CHECK(apart.util.messages == 0);
   network.tables.push_back({{1, 2}, std::vector<Cost>(6, tables::infinite_cost)});
-  CHECK(elim::dpop(exec, network, tree_of(network, Heuristic::depth_first), exactly, here).value == tables::infinite_cost);
+  CHECK(elim::dpop(exec, network, tree_of(network, Heuristic::depth_first), exactly, here).value ==
+        tables::infinite_cost);
   tables::TableNetwork<Cost> const none;
   CHECK(elim::dpop(exec, none, tree_of(none, Heuristic::depth_first), exactly, here).value == 0);
   CHECK_THROWS_AS(elim::dpop(exec, none, tree_of(network, Heuristic::depth_first), exactly, here), ShapeError);
@@ -214,7 +224,8 @@ TEST_CASE("DPOP: every rank has agents, however unequal their work") {
   auto const network = clique(7);
   for (int num_ranks = 1; num_ranks <= 9; ++num_ranks) {
     CAPTURE(num_ranks);
-    auto const rank = elim::ranks_of_agents(tree_of(network, Heuristic::depth_first), network.cardinality, exactly.max_variables, num_ranks);
+    auto const rank = elim::ranks_of_agents(tree_of(network, Heuristic::depth_first), network.cardinality,
+                                            exactly.max_variables, num_ranks);
     for (int r = 0; r < std::min(num_ranks, 7); ++r) CHECK(std::count(rank.begin(), rank.end(), r) > 0);
     for (int r : rank) CHECK((r >= 0 && r < num_ranks));
   }
@@ -232,13 +243,15 @@ TEST_CASE("DPOP: a tree so wide that its cells are no number") {
   std::vector<Index> hub_first(1301);
   for (Index v = 0; v <= 1300; ++v) hub_first[v] = v;
   auto const scopes = elim::scopes_of(network);
-  auto const tree = elim::make_pseudo_tree(network.cardinality, scopes, elim::measure_order(network.cardinality, scopes, hub_first));
+  auto const tree =
+      elim::make_pseudo_tree(network.cardinality, scopes, elim::measure_order(network.cardinality, scopes, hub_first));
   CHECK(tree.order.width == 1300);
   for (int r : elim::ranks_of_agents(tree, network.cardinality, 2, 3)) CHECK((r >= 0 && r < 3));
   elim::OneProcess here;
   Kokkos::DefaultHostExecutionSpace const exec;
   auto const agents = elim::dpop(exec, network, tree, {.max_variables = 2}, here);
-  auto const buckets = elim::eliminate<Semiring>(exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.max_variables = 2}));
+  auto const buckets = elim::eliminate<Semiring>(
+      exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.max_variables = 2}));
   CHECK(!agents.is_exact);
   CHECK(agents.value == buckets.value);
   CHECK(agents.assignment == buckets.assignment);
@@ -247,9 +260,11 @@ TEST_CASE("DPOP: a tree so wide that its cells are no number") {
 TEST_CASE("DPOP: leaves work at the same time") {
   elim::OneProcess here;
   auto const network = star(50);
-  auto const result = elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree_of(network, Heuristic::min_degree), exactly, here);
+  auto const result =
+      elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree_of(network, Heuristic::min_degree), exactly, here);
   CHECK(result.value == 25);  // one for each odd leaf
-  CHECK(result.simulated_seconds < result.compute_seconds);  // whatever the machine: all but one of them are waited for at once
+  // whatever the machine: all but one of them are waited for at once
+  CHECK(result.simulated_seconds < result.compute_seconds);
 }
 
 TEST_CASE("DPOP: agents in several processes answer as in one") {

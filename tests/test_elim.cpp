@@ -22,14 +22,19 @@ using tables::Cost;
 namespace {
 
 template <class Semiring, class Exec>
-elim::Elimination<typename Semiring::Value> solve(tables::TableNetwork<typename Semiring::Value> const& network, elim::OrderOptions const& options = {}) {
+elim::Elimination<typename Semiring::Value> solve(tables::TableNetwork<typename Semiring::Value> const& network,
+                                                  elim::OrderOptions const& options = {}) {
   auto const scopes = elim::scopes_of(network);
-  return elim::eliminate<Semiring>(Exec(), network, elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes, options)));
+  return elim::eliminate<Semiring>(
+      Exec(), network,
+      elim::make_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes, options)));
 }
 
 /// A table that reductions made, and the power of two that it is to be multiplied by.
 template <class Semiring, class Exec>
-std::pair<std::vector<typename Semiring::Value>, double> reduced(Exec const& exec, tables::HostReductions const& host, std::vector<std::vector<typename Semiring::Value>> const& given, Index table) {
+std::pair<std::vector<typename Semiring::Value>, double> reduced(
+    Exec const& exec, tables::HostReductions const& host,
+    std::vector<std::vector<typename Semiring::Value>> const& given, Index table) {
   using Value = typename Semiring::Value;
   auto const values = tables::make_values<Value>(exec, host);
   tables::set_given<Value>(exec, host, values, given);
@@ -42,7 +47,8 @@ std::pair<std::vector<typename Semiring::Value>, double> reduced(Exec const& exe
 
 double log_of(double value, double exponent) { return std::log(value) + exponent * std::log(2.0); }
 
-constexpr Heuristic heuristics[] = {Heuristic::min_fill, Heuristic::min_degree, Heuristic::min_width, Heuristic::min_weight, Heuristic::degree};
+constexpr Heuristic heuristics[] = {Heuristic::min_fill, Heuristic::min_degree, Heuristic::min_width,
+                                    Heuristic::min_weight, Heuristic::degree};
 
 }  // namespace
 
@@ -50,7 +56,8 @@ TEST_CASE_TEMPLATE("elimination: least sums of costs, whatever the order", Cell,
   using Semiring = tables::MinSum<Cost>;
   for (unsigned seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
-    auto const network = test::random_network<Semiring>(seed, 7, 9, [](double x) { return static_cast<Cost>(100 * x); });
+    auto const network =
+        test::random_network<Semiring>(seed, 7, 9, [](double x) { return static_cast<Cost>(100 * x); });
     auto const least = test::enumerate<Semiring>(network);
     for (auto heuristic : heuristics) {
       auto const result = solve<Semiring, typename Cell::Exec>(network, {.heuristic = heuristic, .seed = seed});
@@ -68,18 +75,24 @@ TEST_CASE_TEMPLATE("elimination: least sums of costs, whatever the order", Cell,
 TEST_CASE("tables: what single precision holds") {
   tables::TableNetwork<double> const network{{2, 2}, {{{1, 0}, {1e-320, 1, 1e-30, 0}}}, {"x", "y"}, {}};
   CHECK(tables::converted<double>(network).tables[0].values == network.tables[0].values);
-  CHECK_THROWS_WITH_AS(tables::converted<float>(network), "a table of y has the entry 9.99989e-321, which single precision cannot hold; double can", InputError);
+  CHECK_THROWS_WITH_AS(tables::converted<float>(network),
+                       "a table of y has the entry 9.99989e-321, which single precision cannot hold; double can",
+                       InputError);
 }
 
 TEST_CASE("costs: narrow where any sum of them is") {
   Cost const half = std::numeric_limits<tables::NarrowCost>::max() / 8;
-  auto const network = [](Cost a, Cost b) { return tables::TableNetwork<Cost>{{2, 2}, {{{0}, {a, tables::infinite_cost}}, {{1, 0}, {b, 0, 1, tables::infinite_cost}}}, {"x", "y"}, {}}; };
+  auto const network = [](Cost a, Cost b) {
+    return tables::TableNetwork<Cost>{
+        {2, 2}, {{{0}, {a, tables::infinite_cost}}, {{1, 0}, {b, 0, 1, tables::infinite_cost}}}, {"x", "y"}, {}};
+  };
   auto const narrow = tables::narrowed(network(half - 2, 1));
   REQUIRE(narrow);
   CHECK(narrow->cardinality == std::vector<Index>{2, 2});
   CHECK(narrow->tables[1].scope == std::vector<Index>{1, 0});
   CHECK(narrow->name_of(1) == "y");
-  CHECK(narrow->tables[0].values == std::vector<tables::NarrowCost>{static_cast<tables::NarrowCost>(half - 2), tables::MinSum<tables::NarrowCost>::infinite()});
+  CHECK(narrow->tables[0].values == std::vector<tables::NarrowCost>{static_cast<tables::NarrowCost>(half - 2),
+                                                                    tables::MinSum<tables::NarrowCost>::infinite()});
   CHECK(tables::widened(narrow->tables[0].values[0]) == half - 2);
   CHECK(tables::widened(narrow->tables[0].values[1]) == tables::infinite_cost);
   CHECK_FALSE(tables::narrowed(network(half - 1, 1)));
@@ -87,13 +100,20 @@ TEST_CASE("costs: narrow where any sum of them is") {
   CHECK_FALSE(tables::narrowed(network(0, tables::infinite_cost - 1)));
   CHECK(tables::narrowed(tables::TableNetwork<Cost>{}));
   // What is forbidden stays so beside what is negative; and shifts might add up.
-  tables::TableNetwork<Cost> const below{{2, 2}, {{{0}, {tables::infinite_cost, 3}}, {{0, 1}, {-9, -8, tables::infinite_cost, -7}}, {{1}, {-5, -6}}}, {"x", "y"}, {}};
-  auto const solved = solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(below));
+  tables::TableNetwork<Cost> const below{
+      {2, 2},
+      {{{0}, {tables::infinite_cost, 3}}, {{0, 1}, {-9, -8, tables::infinite_cost, -7}}, {{1}, {-5, -6}}},
+      {"x", "y"},
+      {}};
+  auto const solved =
+      solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(below));
   CHECK(solved.value == 3 - 7 - 6);
   CHECK(solved.assignment == std::vector<Index>{1, 1});
   auto never = below;
   never.tables[0].values[1] = tables::infinite_cost;
-  CHECK(tables::widened(solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(never)).value) == tables::infinite_cost);
+  CHECK(tables::widened(
+            solve<tables::MinSum<tables::NarrowCost>, Kokkos::DefaultHostExecutionSpace>(*tables::narrowed(never))
+                .value) == tables::infinite_cost);
 }
 
 TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Cell, HORNBILL_TEST_CELLS) {
@@ -101,13 +121,19 @@ TEST_CASE_TEMPLATE("elimination: sums and largest products of probabilities", Ce
   double const tolerance = sizeof(Value) == 4 ? 1e-5 : 1e-12;
   for (unsigned seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
-    auto const network = test::random_network<tables::SumProduct<Value>>(seed, 7, 9, [](double x) { return static_cast<Value>(x); });
+    auto const network =
+        test::random_network<tables::SumProduct<Value>>(seed, 7, 9, [](double x) { return static_cast<Value>(x); });
     auto const sum = solve<tables::SumProduct<Value>, typename Cell::Exec>(network);
-    CHECK(std::abs(std::ldexp(static_cast<double>(sum.value), static_cast<int>(sum.exponent)) - test::enumerate<tables::SumProduct<Value>>(network)) <= tolerance * static_cast<double>(test::enumerate<tables::SumProduct<Value>>(network)));
+    CHECK(std::abs(std::ldexp(static_cast<double>(sum.value), static_cast<int>(sum.exponent)) -
+                   test::enumerate<tables::SumProduct<Value>>(network)) <=
+          tolerance * static_cast<double>(test::enumerate<tables::SumProduct<Value>>(network)));
     auto const largest = solve<tables::MaxProduct<Value>, typename Cell::Exec>(network);
     double const best = static_cast<double>(test::enumerate<tables::MaxProduct<Value>>(network));
-    CHECK(std::abs(std::ldexp(static_cast<double>(largest.value), static_cast<int>(largest.exponent)) - best) <= tolerance * best);
-    if (best > 0) CHECK(std::abs(static_cast<double>(elim::value_of<tables::MaxProduct<Value>>(network, largest.assignment)) - best) <= tolerance * best);
+    CHECK(std::abs(std::ldexp(static_cast<double>(largest.value), static_cast<int>(largest.exponent)) - best) <=
+          tolerance * best);
+    if (best > 0)
+      CHECK(std::abs(static_cast<double>(elim::value_of<tables::MaxProduct<Value>>(network, largest.assignment)) -
+                     best) <= tolerance * best);
   }
 }
 
@@ -116,15 +142,19 @@ TEST_CASE_TEMPLATE("elimination: how many assignments are best", Cell, HORNBILL_
   int several = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
-    auto const network = test::random_network<tables::MinSum<Cost>>(seed, 7, 9, [](double x) { return static_cast<Cost>(3 * x); });  // few costs, many ties
+    // few costs, many ties
+    auto const network =
+        test::random_network<tables::MinSum<Cost>>(seed, 7, 9, [](double x) { return static_cast<Cost>(3 * x); });
     auto const counted = elim::counted(network);
     auto const expected = test::enumerate<Semiring>(counted);
     auto const result = solve<Semiring, typename Cell::Exec>(counted);
     CHECK(result.value.cost == expected.cost);
     CHECK(result.value.count == expected.count);
     CHECK((expected.count > 0) == (expected.cost < tables::infinite_cost));
-    auto const plan = elim::make_plan(network.cardinality, elim::scopes_of(network), elim::make_order(network.cardinality, elim::scopes_of(network)));
-    CHECK(elim::eliminate_in_slices<Semiring>(typename Cell::Exec(), counted, plan, 4000).value.count == expected.count);
+    auto const plan = elim::make_plan(network.cardinality, elim::scopes_of(network),
+                                      elim::make_order(network.cardinality, elim::scopes_of(network)));
+    CHECK(elim::eliminate_in_slices<Semiring>(typename Cell::Exec(), counted, plan, 4000).value.count ==
+          expected.count);
     several += expected.count > 1;
   }
   CHECK(several > 20);
@@ -143,14 +173,19 @@ TEST_CASE("elimination: more best assignments than a number has digits") {
 TEST_CASE_TEMPLATE("elimination: the same in logarithms", Cell, HORNBILL_DOUBLE_CELLS) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
-    auto const network = test::random_network<tables::LogSumExp<double>>(seed, 7, 9, [](double x) { return std::log(x + 0.001); });
-    double const expected = test::enumerate<tables::LogSumExp<double>>(network), sum = solve<tables::LogSumExp<double>, typename Cell::Exec>(network).value;
-    if (std::isinf(expected)) CHECK(sum == expected);
-    else CHECK(sum == doctest::Approx(expected).epsilon(1e-12));
+    auto const network =
+        test::random_network<tables::LogSumExp<double>>(seed, 7, 9, [](double x) { return std::log(x + 0.001); });
+    double const expected = test::enumerate<tables::LogSumExp<double>>(network),
+                 sum = solve<tables::LogSumExp<double>, typename Cell::Exec>(network).value;
+    if (std::isinf(expected))
+      CHECK(sum == expected);
+    else
+      CHECK(sum == doctest::Approx(expected).epsilon(1e-12));
     auto costs = network;
     for (auto& table : costs.tables)
       for (double& value : table.values) value = -value;
-    CHECK(solve<tables::MinSum<double>, typename Cell::Exec>(costs).value == doctest::Approx(test::enumerate<tables::MinSum<double>>(costs)).epsilon(1e-12));
+    CHECK(solve<tables::MinSum<double>, typename Cell::Exec>(costs).value ==
+          doctest::Approx(test::enumerate<tables::MinSum<double>>(costs)).epsilon(1e-12));
   }
 }
 
@@ -160,8 +195,10 @@ TEST_CASE_TEMPLATE("elimination: probabilities too small for a number", Cell, HO
   Index const length = 300;
   for (Index v = 0; v < length; ++v) {
     chain.cardinality.push_back(2);
-    if (v == 0) chain.tables.push_back({{0}, {Value(1e-20), Value(1e-20)}});
-    else chain.tables.push_back({{v - 1, v}, {Value(1e-20), Value(1e-20), Value(0), Value(2e-20)}});
+    if (v == 0)
+      chain.tables.push_back({{0}, {Value(1e-20), Value(1e-20)}});
+    else
+      chain.tables.push_back({{v - 1, v}, {Value(1e-20), Value(1e-20), Value(0), Value(2e-20)}});
   }
   double log_z = std::log(1e-20);  // from the first variable on: 0 may become 1, which stays
   double zero = 1, one = 1;
@@ -175,7 +212,8 @@ TEST_CASE_TEMPLATE("elimination: probabilities too small for a number", Cell, HO
   }
   log_z += std::log(zero + one);
   auto const sum = solve<tables::SumProduct<Value>, typename Cell::Exec>(chain);
-  CHECK(log_of(static_cast<double>(sum.value), sum.exponent) == doctest::Approx(log_z).epsilon(sizeof(Value) == 4 ? 1e-6 : 1e-12));
+  CHECK(log_of(static_cast<double>(sum.value), sum.exponent) ==
+        doctest::Approx(log_z).epsilon(sizeof(Value) == 4 ? 1e-6 : 1e-12));
   auto const best = solve<tables::MaxProduct<Value>, typename Cell::Exec>(chain);
   CHECK(best.assignment == std::vector<Index>(length, 1));
 }
@@ -186,7 +224,8 @@ TEST_CASE_TEMPLATE("elimination: wide tables, in rows of several blocks", Cell, 
   tables::TableNetwork<Cost> network;
   network.cardinality.assign(n, 2);
   for (Index v = 0; v < n; ++v)
-    for (Index w = v + 1; w < n; ++w) network.tables.push_back({{w, v}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
+    for (Index w = v + 1; w < n; ++w)
+      network.tables.push_back({{w, v}, {(v * w) % 7, (v + 3 * w) % 5, (2 * v + w) % 6, (v + w) % 4}});
   auto const result = solve<Semiring, typename Cell::Exec>(network);
   CHECK(result.value == test::enumerate<Semiring>(network));
   CHECK(elim::value_of<Semiring>(network, result.assignment) == result.value);
@@ -219,7 +258,8 @@ TEST_CASE_TEMPLATE("reduction: over much or little, kept in whatever order", Cel
     }
     auto const [sums, exponent] = reduced<Semiring>(exec, host, {wide, narrow}, output);
     double const scale = std::exp2(exponent);
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(sums[i] * scale == doctest::Approx(expected[i]).epsilon(1e-12));
   }
 }
 
@@ -235,7 +275,8 @@ TEST_CASE_TEMPLATE("reduction: many inputs, merged or not", Cell, HORNBILL_TEST_
     std::vector<std::vector<Value>> given;
     for (Index v = 1; v < 7; ++v) {
       inputs.push_back(host.add_table({0, v}));
-      for (Index i = given.emplace_back(4 * cardinality[v]).size(); i-- > 0;) given.back()[i] = static_cast<Value>((i * 5 + v) % 11) * Value(1e-15);
+      for (Index i = given.emplace_back(4 * cardinality[v]).size(); i-- > 0;)
+        given.back()[i] = static_cast<Value>((i * 5 + v) % 11) * Value(1e-15);
     }
     if (merged) inputs = tables::merge_small(host, inputs, 150, place);
     CHECK(inputs.size() == (merged ? 3 : 6));
@@ -246,10 +287,12 @@ TEST_CASE_TEMPLATE("reduction: many inputs, merged or not", Cell, HORNBILL_TEST_
   double most = 0;
   for (double sum : sums[0]) most = std::max(most, sum);
   CHECK(most > 1e-87);
-  for (std::size_t i = 0; i < sums[0].size(); ++i) CHECK(sums[1][i] == doctest::Approx(sums[0][i]).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12).scale(most * 1e-3));
+  for (std::size_t i = 0; i < sums[0].size(); ++i)
+    CHECK(sums[1][i] == doctest::Approx(sums[0][i]).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12).scale(most * 1e-3));
 }
 
-TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again and again", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again and again", Cell,
+                   HORNBILL_DOUBLE_CELLS) {
   using Semiring = tables::MinSum<Cost>;
   typename Cell::Exec const exec;
   Index const kept = 22;
@@ -263,7 +306,8 @@ TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again a
   Index const a = host.add_table(slow), b = host.add_table(fast), output = host.add_reduction({a, b}, scope, {kept});
   std::vector<std::vector<Cost>> given;
   for (Index t : {a, b})
-    for (Offset i = 0, cells = (given.emplace_back(), host.tables()[t].cells); i < cells; ++i) given.back().push_back((i * 7919 + t) % 1009);
+    for (Offset i = 0, cells = (given.emplace_back(), host.tables()[t].cells); i < cells; ++i)
+      given.back().push_back((i * 7919 + t) % 1009);
   CHECK(tables::detail::make_layout(host, 256).tasks.front().highs_of_block > 1);
   auto const cells = reduced<Semiring>(exec, host, given, output).first;
   Offset wrong = 0;
@@ -290,10 +334,12 @@ TEST_CASE_TEMPLATE("reduction: four tables of what is forbidden, in 32 bits", Ce
   std::vector<std::vector<tables::NarrowCost>> given;
   for (int k = 0; k < 4; ++k) {
     inputs.push_back(host.add_table({0, 1}));
-    given.push_back({Semiring::infinite(), k, Semiring::infinite(), Semiring::infinite(), Semiring::infinite(), k == 0 ? Semiring::infinite() : 1});
+    given.push_back({Semiring::infinite(), k, Semiring::infinite(), Semiring::infinite(), Semiring::infinite(),
+                     k == 0 ? Semiring::infinite() : 1});
   }
   Index const output = host.add_reduction(inputs, {0}, {1});
-  CHECK(reduced<Semiring>(typename Cell::Exec(), host, given, output).first == std::vector<tables::NarrowCost>{6, Semiring::infinite(), Semiring::infinite()});
+  CHECK(reduced<Semiring>(typename Cell::Exec(), host, given, output).first ==
+        std::vector<tables::NarrowCost>{6, Semiring::infinite(), Semiring::infinite()});
 }
 
 TEST_CASE("reduction: what is merged has no more cells than a table may have") {
@@ -333,7 +379,8 @@ TEST_CASE("reduction: what is merged is no larger than what there is") {
   }
   tables::HostReductions binary(std::vector<Index>(22, 2));
   std::vector<Index> const given{binary.add_table(narrow), binary.add_table(wide), binary.add_table(other)};
-  CHECK(tables::merge_for(binary, given, 1 << 22, 1 << 21, in_order).size() == 3);  // two of them would be twice as large as the largest
+  // two of them would be twice as large as the largest
+  CHECK(tables::merge_for(binary, given, 1 << 22, 1 << 21, in_order).size() == 3);
 }
 
 TEST_CASE("reduction: inputs that have much in common are merged, be others between them") {
@@ -357,13 +404,15 @@ TEST_CASE("reduction: inputs that have much in common are merged, be others betw
 
 namespace {
 
-/// A large output of variables of few states each, from three tables of which one or two change with each state of its slowest ones.
+/// A large output of variables of few states each, from three tables of which one or two change with each state of its
+/// slowest ones.
 struct Runs {
   Index base, num_kept, states, num_apart;
   tables::HostReductions host;
   Index output = 0;
 
-  Runs(Index of_kept, Index kept, Index of_eliminated, Index apart) : base(of_kept), num_kept(kept), states(of_eliminated), num_apart(apart), host(cardinalities()) {
+  Runs(Index of_kept, Index kept, Index of_eliminated, Index apart)
+      : base(of_kept), num_kept(kept), states(of_eliminated), num_apart(apart), host(cardinalities()) {
     std::vector<Index> inputs, scope;
     for (int k = 0; k < 3; ++k) inputs.push_back(host.add_table(scope_of(k)));
     for (Index v = 0; v < num_kept; ++v) scope.push_back(v);
@@ -399,11 +448,13 @@ Offset wrong_cells(Runs const& runs, Make const& make, IsNear const& is_near) {
   std::vector<std::vector<Value>> given(3);
   std::vector<std::vector<Offset>> places;
   for (int k = 0; k < 3; ++k) {
-    for (Offset i = 0; i < runs.host.tables()[k].cells; ++i) given[k].push_back(make(static_cast<double>((i * 7919 + 31 * k) % 1009) / 1009));
+    for (Offset i = 0; i < runs.host.tables()[k].cells; ++i)
+      given[k].push_back(make(static_cast<double>((i * 7919 + 31 * k) % 1009) / 1009));
     places.push_back(runs.places_of(k));
   }
   auto const [cells, exponent] = reduced<Semiring>(Exec(), runs.host, given, runs.output);
-  Offset const strides[] = {runs.host.stride(0, runs.num_kept), runs.host.stride(1, runs.num_kept), runs.host.stride(2, runs.num_kept)};
+  Offset const strides[] = {runs.host.stride(0, runs.num_kept), runs.host.stride(1, runs.num_kept),
+                            runs.host.stride(2, runs.num_kept)};
   Offset wrong = 0;
   for (Offset row = 0; row < std::ssize(cells); ++row) {
     Value expected = Semiring::zero();
@@ -436,17 +487,32 @@ TEST_CASE_TEMPLATE("reduction: some inputs stay the same for a run of rows", Cel
         CHECK((task.run > 1) == (states <= 5));
         if (states <= 5) CHECK(task.num_apart == num_apart);
         CHECK(task.highs_of_block > 1);
-        CHECK(wrong_cells<tables::SumProduct<Value>, Exec>(runs, [](double x) { return static_cast<Value>(x < 0.1 ? 0 : x * 1e-9); }, [&](Value cell, double exponent, Value expected) {
-                return std::abs(static_cast<double>(cell) * std::exp2(exponent) - static_cast<double>(expected)) <= tolerance * static_cast<double>(expected);
-              }) == 0);
+        CHECK(wrong_cells<tables::SumProduct<Value>, Exec>(
+                  runs, [](double x) { return static_cast<Value>(x < 0.1 ? 0 : x * 1e-9); },
+                  [&](Value cell, double exponent, Value expected) {
+                    return std::abs(static_cast<double>(cell) * std::exp2(exponent) - static_cast<double>(expected)) <=
+                           tolerance * static_cast<double>(expected);
+                  }) == 0);
         if (sizeof(Value) == 4) continue;  // once is enough
         auto const cost = [](double x) { return x < 0.3 ? tables::infinite_cost : static_cast<Cost>(1000 * x); };
-        CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
-        CHECK(wrong_cells<tables::MinSum<tables::NarrowCost>, Exec>(runs, [](double x) { return x < 0.3 ? tables::MinSum<tables::NarrowCost>::infinite() : static_cast<tables::NarrowCost>(1e8 * x) / 3; },
-                                                                    [](auto cell, double, auto expected) { return cell == expected; }) == 0);
-        CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(runs, [](double x) { return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost : static_cast<Cost>(10 * x)); }, [](auto cell, double, auto expected) {
-                return cell.cost == expected.cost && cell.count == expected.count;
-              }) == 0);
+        CHECK(wrong_cells<tables::MinSum<Cost>, Exec>(
+                  runs, cost, [](Cost cell, double, Cost expected) { return cell == expected; }) == 0);
+        CHECK(wrong_cells<tables::MinSum<tables::NarrowCost>, Exec>(
+                  runs,
+                  [](double x) {
+                    return x < 0.3 ? tables::MinSum<tables::NarrowCost>::infinite()
+                                   : static_cast<tables::NarrowCost>(1e8 * x) / 3;
+                  },
+                  [](auto cell, double, auto expected) { return cell == expected; }) == 0);
+        CHECK(wrong_cells<tables::CountedMinSum<Cost>, Exec>(
+                  runs,
+                  [](double x) {
+                    return tables::CountedMinSum<Cost>::counted(x < 0.3 ? tables::infinite_cost
+                                                                        : static_cast<Cost>(10 * x));
+                  },
+                  [](auto cell, double, auto expected) {
+                    return cell.cost == expected.cost && cell.count == expected.count;
+                  }) == 0);
       }
 }
 
@@ -456,8 +522,12 @@ TEST_CASE("reduction: what cannot be") {
   tables::HostReductions host(cardinality);
   Index const a = host.add_table({0, 1});
   CHECK_THROWS_AS(host.add_reduction({a}, {0}, {}), InputError);
-  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host), std::vector<std::vector<double>>{{1.0}})), ShapeError);
-  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host), std::vector<std::vector<double>>(2))), ShapeError);
+  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host),
+                                             std::vector<std::vector<double>>{{1.0}})),
+                  ShapeError);
+  CHECK_THROWS_AS((tables::set_given<double>(exec, host, tables::make_values<double>(exec, host),
+                                             std::vector<std::vector<double>>(2))),
+                  ShapeError);
   host.add_reduction({a}, {0}, {1});
   CHECK_THROWS_AS(host.add_table({0}), ShapeError);
   tables::HostReductions large(std::vector<Index>(40, 2));
@@ -480,12 +550,16 @@ TEST_CASE("orders: what they cost, and what is no order") {
     auto const made = elim::make_order(cardinality, scopes, {.heuristic = heuristic, .tries = 3});
     CHECK(made.variables.size() == 5);
     CHECK(elim::measure_order(cardinality, scopes, made.variables).total_cells == made.total_cells);
-    CHECK(elim::make_order(cardinality, scopes, {.heuristic = heuristic, .tries = 3}).variables == made.variables);  // the same seed
+    // the same seed
+    CHECK(elim::make_order(cardinality, scopes, {.heuristic = heuristic, .tries = 3}).variables == made.variables);
   }
   CHECK(elim::make_order(cardinality, scopes).variables.front() == 4);
-  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 3}), doctest::Contains("the variable 3 twice"), InputError);
-  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3}), doctest::Contains("lacks the variable 4"), InputError);
-  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 5}), doctest::Contains("has the variable 5"), InputError);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 3}),
+                       doctest::Contains("the variable 3 twice"), InputError);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3}),
+                       doctest::Contains("lacks the variable 4"), InputError);
+  CHECK_THROWS_WITH_AS(elim::measure_order(cardinality, scopes, {0, 1, 2, 3, 5}),
+                       doctest::Contains("has the variable 5"), InputError);
   CHECK_THROWS_AS(elim::make_order(cardinality, scopes, {.tries = 0}), InputError);
 }
 
@@ -500,11 +574,14 @@ TEST_CASE("orders: min-fill of a tree has width one, of a grid about its side") 
   auto const grid = elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 10});
   CHECK(grid.width >= side);
   CHECK(grid.width <= side + 2);
-  for (auto heuristic : {elim::Heuristic::min_fill, elim::Heuristic::min_width, elim::Heuristic::depth_first}) {  // whichever of the tries ends first
+  // whichever of the tries ends first
+  for (auto heuristic : {elim::Heuristic::min_fill, elim::Heuristic::min_width, elim::Heuristic::depth_first}) {
     elim::OrderOptions const options{.heuristic = heuristic, .seed = 3, .tries = 40};
     auto const first = elim::make_order(cardinality, {tables.begin(), tables.end()}, options);
-    for (int i = 0; i < 20; ++i) CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}, options).variables == first.variables);
-    CHECK(elim::measure_order(cardinality, {tables.begin(), tables.end()}, first.variables).total_cells == first.total_cells);
+    for (int i = 0; i < 20; ++i)
+      CHECK(elim::make_order(cardinality, {tables.begin(), tables.end()}, options).variables == first.variables);
+    CHECK(elim::measure_order(cardinality, {tables.begin(), tables.end()}, first.variables).total_cells ==
+          first.total_cells);
   }
   tables.clear();
   for (Index i = 1; i < side * side; ++i) tables.push_back({i, (i - 1) / 2});
@@ -533,7 +610,9 @@ TEST_CASE("orders: min-fill takes a variable whose neighbours lack the fewest ed
     };
     std::set<Index> left;
     for (Index v = 0; v < count; ++v) left.insert(v);
-    for (Index v : elim::make_order(std::vector<Index>(count, 2), {tables.begin(), tables.end()}, {.seed = static_cast<std::uint64_t>(graph)}).variables) {
+    for (Index v : elim::make_order(std::vector<Index>(count, 2), {tables.begin(), tables.end()},
+                                    {.seed = static_cast<std::uint64_t>(graph)})
+                       .variables) {
       int least = fill(v);
       for (Index w : left) least = std::min(least, fill(w));
       CHECK(fill(v) == least);
@@ -554,14 +633,17 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
       for (Index w = 0; w < v; ++w) tables.push_back({v, w});
     return tables;
   };
-  auto const excess = [](std::vector<std::vector<Index>> const& tables, Index count, bool is_given, Index constants = 0) {
+  auto const excess = [](std::vector<std::vector<Index>> const& tables, Index count, bool is_given,
+                         Index constants = 0) {
     std::vector<Index> cardinality(static_cast<std::size_t>(count), 2);
     std::fill_n(cardinality.begin(), constants, 1);
     std::vector<Index> order(cardinality.size());
     std::iota(order.begin(), order.end(), 0);
     try {
-      if (is_given) elim::measure_order(cardinality, {tables.begin(), tables.end()}, order, 1000);
-      else elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 3, .max_cells = 1000});
+      if (is_given)
+        elim::measure_order(cardinality, {tables.begin(), tables.end()}, order, 1000);
+      else
+        elim::make_order(cardinality, {tables.begin(), tables.end()}, {.tries = 3, .max_cells = 1000});
     } catch (elim::TooWideError const& e) {
       CHECK(e.max_cells == 1000);
       return e.excess;
@@ -573,7 +655,8 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
   auto two = clique(12);
   for (Index v = 0; v < 20; ++v)
     for (Index w = 0; w < v; ++w) two.push_back({12 + v, 12 + w});
-  // Much work on what is not too large, as its variables have one state, and then a clique that is: it is not given up before.
+  // Much work on what is not too large, as its variables have one state, and then a clique that is: it is not given up
+  // before.
   std::vector<std::vector<Index>> much;
   Index const count_of_much = 600;
   for (Index first = 0; first < count_of_much; first += 100)
@@ -595,8 +678,10 @@ TEST_CASE("orders: what is too wide says how wide it is, as far as that is soon 
 
 TEST_CASE("tables: Horn factors, wide ones as chains, and evidence") {
   for (unsigned seed = 1; seed <= 6; ++seed) {
-    auto const graph = test::random_graph(seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .max_states = 3});
-    HostEvidence const evidence{Observation::hard(1, 1), Observation::soft(3, graph.states(3) == 2 ? 0.2 : 1, graph.states(3) == 2 ? 0.7 : 1)};
+    auto const graph = test::random_graph(
+        seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .max_states = 3});
+    HostEvidence const evidence{Observation::hard(1, 1),
+                                Observation::soft(3, graph.states(3) == 2 ? 0.2 : 1, graph.states(3) == 2 ? 0.7 : 1)};
     auto const usable = graph.states(3) == 2 ? evidence : HostEvidence{evidence.front()};
     using Exec = Kokkos::DefaultHostExecutionSpace;
     double log_z[2];

@@ -59,21 +59,25 @@ TEST_CASE("generate: heavy tails, alarms that are no premises, a truth that foll
   std::vector<int> degree(g.graph.num_variables, 0);
   for (Index v : g.graph.factor_variables) ++degree[v];
   Offset widest = 0;
-  for (Index a = 0; a < g.graph.num_factors(); ++a) widest = std::max<Offset>(widest, static_cast<Offset>(g.graph.variables_of(a).size()));
+  for (Index a = 0; a < g.graph.num_factors(); ++a)
+    widest = std::max<Offset>(widest, static_cast<Offset>(g.graph.variables_of(a).size()));
   CHECK(widest > 100);
   CHECK(*std::max_element(degree.begin(), degree.end()) > 500);
   CHECK(g.alarms.size() == 1870);
-  for (Index alarm : g.alarms) CHECK_MESSAGE(degree[alarm] == 1, "alarm ", alarm, " is only the head of its disjunction");
+  for (Index alarm : g.alarms)
+    CHECK_MESSAGE(degree[alarm] == 1, "alarm ", alarm, " is only the head of its disjunction");
   CHECK(g.true_alarms.size() >= 1);
   CHECK(g.true_alarms.size() < 100);
   for (auto const& label : g.labels(50))
-    CHECK((label.value == 1) == (std::find(g.true_alarms.begin(), g.true_alarms.end(), label.variable) != g.true_alarms.end()));
+    CHECK((label.value == 1) ==
+          (std::find(g.true_alarms.begin(), g.true_alarms.end(), label.variable) != g.true_alarms.end()));
 }
 
 TEST_CASE("generate: the seed decides; sizes that do not fit are refused") {
   GeneratorOptions options;
   CHECK(generate(options).graph.factor_variables == generate(options).graph.factor_variables);
-  CHECK(generate(options).graph.factor_variables[100] == 968);  // the same on every machine: a change here changes every published figure
+  // the same on every machine: a change here changes every published figure
+  CHECK(generate(options).graph.factor_variables[100] == 968);
   auto other = options;
   other.seed = 2;
   CHECK(generate(options).graph.factor_variables != generate(other).graph.factor_variables);
@@ -87,7 +91,10 @@ TEST_CASE("generate: the seed decides; sizes that do not fit are refused") {
 TEST_CASE("generate: worlds are drawn from their model") {
   // 0 -> 1 -> 2, and 3 from 1 or 0: written from the conclusions on.
   FactorGraphBuilder builder(4);
-  builder.add_disjunction(3, std::vector<Index>{1, 0}, 0.9, 0.1).add_conjunction(2, std::vector<Index>{1}, 0.5, 0.25).add_conjunction(1, std::vector<Index>{0}, 0.8).add_prior(0, 0.6);
+  builder.add_disjunction(3, std::vector<Index>{1, 0}, 0.9, 0.1)
+      .add_conjunction(2, std::vector<Index>{1}, 0.5, 0.25)
+      .add_conjunction(1, std::vector<Index>{0}, 0.8)
+      .add_prior(0, 0.6);
   auto const graph = std::move(builder).build();
   double counts[4] = {0, 0, 0, 0};
   int const worlds = 20000;
@@ -102,9 +109,15 @@ TEST_CASE("generate: worlds are drawn from their model") {
   for (Index v = 0; v < 4; ++v) CHECK(std::abs(counts[v] / worlds - expected[v]) < 0.02);  // five standard deviations
   CHECK(sample_world(graph, 7) == sample_world(graph, 7));
   CHECK(sample_world(graph, 7, 1e-9)[0] == false);
-  auto const fails = [](HostFactorGraph const& bad, char const* message) { CHECK_THROWS_WITH_AS(sample_world(bad, 1), doctest::Contains(message), InputError); };
+  auto const fails = [](HostFactorGraph const& bad, char const* message) {
+    CHECK_THROWS_WITH_AS(sample_world(bad, 1), doctest::Contains(message), InputError);
+  };
   fails(std::move(FactorGraphBuilder(1)).build(), "variable 0 is the head of no factor");
   fails(std::move(FactorGraphBuilder(1).add_prior(0, 0.5).add_prior(0, 0.5)).build(), "is the head of factors 0 and 1");
-  fails(std::move(FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_conjunction(1, std::vector<Index>{0})).build(), "variable 0 -> variable 1 -> variable 0: a Bayesian network has no cycle");
-  fails(std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build(), "factor 0 is a table");
+  fails(std::move(
+            FactorGraphBuilder(2).add_conjunction(0, std::vector<Index>{1}).add_conjunction(1, std::vector<Index>{0}))
+            .build(),
+        "variable 0 -> variable 1 -> variable 0: a Bayesian network has no cycle");
+  fails(std::move(FactorGraphBuilder(1).add_table(std::vector<Index>{0}, std::vector<double>{1, 2})).build(),
+        "factor 0 is a table");
 }

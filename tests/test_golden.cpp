@@ -1,4 +1,5 @@
-// Marginals and messages that other programs computed. The small ones are in inputs/golden; those beside the checkout are extra.
+// Marginals and messages that other programs computed. The small ones are in inputs/golden; those beside the checkout
+// are extra.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -53,37 +54,41 @@ std::vector<double> column(std::vector<std::vector<double>> const& rows, std::si
   return result;
 }
 
-bp::Strategy strategy_of(std::string const& name) { return name == "PARALL" ? bp::Strategy(bp::Parall{}) : bp::Strategy(bp::SeqFix{}); }
+bp::Strategy strategy_of(std::string const& name) {
+  return name == "PARALL" ? bp::Strategy(bp::Parall{}) : bp::Strategy(bp::SeqFix{});
+}
 
 /// Runs to each of the iteration counts and compares with that column.
 template <class T>
 void compare_columns(HostFactorGraph const& graph, std::string const& schedule, HostEvidence const& evidence,
-                     std::vector<std::vector<double>> const& expected, std::vector<int> const& counts, std::string const& what) {
+                     std::vector<std::vector<double>> const& expected, std::vector<int> const& counts,
+                     std::string const& what) {
   Solver<T> solver(graph, strategy_of(schedule), evidence);
   int done = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] < 0) continue;  // not to be compared
     CHECK(solver.iterate(counts[i] - done).contradiction == -1);
     done = counts[i];
-    test::check_close(solver.marginals(), column(expected, i + 1), tolerance, fmt::format("{} after {} iterations", what, done));
+    test::check_close(solver.marginals(), column(expected, i + 1), tolerance,
+                      fmt::format("{} after {} iterations", what, done));
   }
 }
 
 }  // namespace
 
-
-
 TEST_CASE_TEMPLATE("golden: libDAI's marginals of tiny graphs", T, HORNBILL_DOUBLE_CELLS) {
   for (std::string name : {"fig2", "loop13"}) {
     auto const graph = io::read_model(golden + name + ".causal_fg").graph;
     for (std::string schedule : {"PARALL", "SEQFIX"})
-      compare_columns<T>(graph, schedule, {}, read_table(golden + name + "." + schedule + ".none.txt"), {1, 2, 3, 10, 200}, name + " " + schedule);
+      compare_columns<T>(graph, schedule, {}, read_table(golden + name + "." + schedule + ".none.txt"),
+                         {1, 2, 3, 10, 200}, name + " " + schedule);
   }
   // Evidence on inner variables: libDAI's clamp differs in the first iterations and agrees at the fixed point.
   auto const graph = io::read_model(golden + "loop13.causal_fg").graph;
   auto const evidence = io::read_evidence_text(golden + "loop13.ev", graph);
   for (std::string schedule : {"PARALL", "SEQFIX"})
-    compare_columns<T>(graph, schedule, evidence, read_table(golden + "loop13." + schedule + ".ev.txt"), {-1, -1, -1, -1, 200}, "loop13.ev " + schedule);
+    compare_columns<T>(graph, schedule, evidence, read_table(golden + "loop13." + schedule + ".ev.txt"),
+                       {-1, -1, -1, -1, 200}, "loop13.ev " + schedule);
 }
 
 TEST_CASE_TEMPLATE("golden: libDAI's messages of a tiny graph", T, HORNBILL_DOUBLE_CELLS) {
@@ -105,16 +110,23 @@ TEST_CASE_TEMPLATE("golden: libDAI's messages of a tiny graph", T, HORNBILL_DOUB
   CHECK(done == 200);
 }
 
-TEST_CASE_TEMPLATE("golden: a derivation graph with and without evidence, against 80-bit arithmetic", T, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("golden: a derivation graph with and without evidence, against 80-bit arithmetic", T,
+                   HORNBILL_DOUBLE_CELLS) {
   auto const graph = io::read_model(golden + "weblech.causal_fg").graph;
-  for (auto [schedule, evidence] : {std::pair{"SEQFIX", "none"}, {"SEQFIX", "ev10"}, {"SEQFIX", "ev50"}, {"PARALL", "ev10"}}) {
-    HostEvidence const observed = std::string(evidence) == "none" ? HostEvidence{} : io::read_evidence_text(golden + "weblech." + evidence, graph);
-    compare_columns<T>(graph, schedule, observed, read_table(fmt::format("{}weblech.{}.{}.txt", golden, schedule, evidence)), {1, 5, 20, 200},
+  for (auto [schedule, evidence] :
+       {std::pair{"SEQFIX", "none"}, {"SEQFIX", "ev10"}, {"SEQFIX", "ev50"}, {"PARALL", "ev10"}}) {
+    HostEvidence const observed = std::string(evidence) == "none"
+                                      ? HostEvidence{}
+                                      : io::read_evidence_text(golden + "weblech." + evidence, graph);
+    compare_columns<T>(graph, schedule, observed,
+                       read_table(fmt::format("{}weblech.{}.{}.txt", golden, schedule, evidence)), {1, 5, 20, 200},
                        fmt::format("weblech {} {}", schedule, evidence));
   }
 }
 
-TEST_CASE_TEMPLATE("golden: acceleration brings every schedule to SEQFIX's fixed point, where PARALL by itself swings for ever", T, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE(
+    "golden: acceleration brings every schedule to SEQFIX's fixed point, where PARALL by itself swings for ever", T,
+    HORNBILL_DOUBLE_CELLS) {
   test::LabelsUnwatched const unwatched;  // of Kokkos Kernels, which colours for CHROMATIC
   auto const graph = io::read_model(golden + "weblech.causal_fg").graph;
   for (std::string evidence : {"ev10", "ev50"}) {
@@ -140,11 +152,13 @@ TEST_CASE_TEMPLATE("golden: acceleration pauses where extrapolations fail", T, H
   auto const observed = io::read_evidence_text(golden + "weblech-fgn.ev10", graph);
   Solver<T> damped(graph, bp::SeqFix{}, observed), accelerated(graph, bp::SeqFix{}, observed);
   REQUIRE(damped.run({.tolerance = 1e-8, .damping = 0.5, .acceleration = {.after = -1}}).stop == bp::Stop::converged);
-  REQUIRE(accelerated.run({.tolerance = 1e-8}).stop == bp::Stop::converged);  // an extrapolation every cycle: not in 10,000 iterations
+  // an extrapolation every cycle: not in 10,000 iterations
+  REQUIRE(accelerated.run({.tolerance = 1e-8}).stop == bp::Stop::converged);
   test::check_close(accelerated.marginals(), damped.marginals(), 1e-6, "acceleration");
 }
 
-TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::skip(!fs::exists(extra)), T, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::skip(!fs::exists(extra)), T,
+                   HORNBILL_DOUBLE_CELLS) {
   std::string const folder = (fs::temp_directory_path() / fmt::format("hornbill_extra_{}", ::getpid())).string();
   fs::create_directories(folder);
   // Where libDAI and 80-bit arithmetic agree after 200 iterations, so must we; elsewhere the iteration is chaotic.
@@ -155,7 +169,8 @@ TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::sk
     std::string graph, schedule, evidence, vs, ld;
     double columns[4] = {1, 1, 1, 1};
     if (words >> graph >> schedule >> evidence >> vs >> ld && ld == "ld:")
-      if (words >> columns[0] >> columns[1] >> columns[2] >> columns[3]) agreement[graph + schedule + evidence] = columns[3];
+      if (words >> columns[0] >> columns[1] >> columns[2] >> columns[3])
+        agreement[graph + schedule + evidence] = columns[3];
   }
   REQUIRE(agreement.size() > 20);
   int compared_late = 0;
@@ -163,19 +178,24 @@ TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::sk
     auto const graph = io::read_model(unpack(extra + "graphs/" + name + ".causal_fg", folder)).graph;
     for (std::string schedule : {"PARALL", "SEQFIX"})
       for (std::string evidence : {"none", "ev10", "ev50"}) {
-        auto const observed = evidence == "none" ? HostEvidence{} : io::read_evidence_text(extra + "graphs/" + name + "." + evidence, graph);
-        std::ifstream in(unpack(extra + "marginals/longdouble/" + name + "." + schedule + "." + evidence + ".txt", folder));
+        auto const observed = evidence == "none"
+                                  ? HostEvidence{}
+                                  : io::read_evidence_text(extra + "graphs/" + name + "." + evidence, graph);
+        std::ifstream in(
+            unpack(extra + "marginals/longdouble/" + name + "." + schedule + "." + evidence + ".txt", folder));
         auto const agreed = agreement.find(name + schedule + evidence);
         bool const late = agreed != agreement.end() && agreed->second < tolerance;
         compared_late += late;
-        compare_columns<T>(graph, schedule, observed, parse_table(in), {1, 5, 20, late ? 200 : -1}, name + " " + schedule + " " + evidence);
+        compare_columns<T>(graph, schedule, observed, parse_table(in), {1, 5, 20, late ? 200 : -1},
+                           name + " " + schedule + " " + evidence);
       }
   }
   CHECK(compared_late > 10);
   fs::remove_all(folder);
 }
 
-TEST_CASE("extra: libDAI's tables are recognised as the Horn factors they came from" * doctest::skip(!fs::exists(extra))) {
+TEST_CASE("extra: libDAI's tables are recognised as the Horn factors they came from" *
+          doctest::skip(!fs::exists(extra))) {
   std::string const folder = (fs::temp_directory_path() / fmt::format("hornbill_fg_{}", ::getpid())).string();
   fs::create_directories(folder);
   for (std::string name : {"weblech", "weblech-fgn"}) {

@@ -66,7 +66,8 @@ void check_refused(Function&& function, std::string const& message) {
     function();
     FAIL_CHECK("nothing was thrown; expected: " << message);
   } catch (Error const& e) {
-    CHECK_MESSAGE(std::string(e.what()).find(message) != std::string::npos, "'", e.what(), "' does not contain '", message, "'");
+    CHECK_MESSAGE(std::string(e.what()).find(message) != std::string::npos, "'", e.what(), "' does not contain '",
+                  message, "'");
   }
 }
 
@@ -76,7 +77,8 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   Folder folder;
   io::Model model;
   model.graph = test::random_graph(7, {.num_variables = 300, .num_factors = 3000, .tables = 0.3, .max_states = 5});
-  for (Index v = 0; v < model.graph.num_variables; ++v) model.graph.variable_names.push_back(fmt::format("größe_{}", v));
+  for (Index v = 0; v < model.graph.num_variables; ++v)
+    model.graph.variable_names.push_back(fmt::format("größe_{}", v));
   model.schedules["a"] = {bp::ScheduleKind::order, {3, 1, 2}, {}, {}, {}};
   model.schedules["b"] = {bp::ScheduleKind::batches, {3, 1, 2}, {0, 2, 3}, {}, {}};
   model.schedules["c"] = {bp::ScheduleKind::partial_order, {}, {}, {0, 1}, {5, 6}};
@@ -84,7 +86,8 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   model.evidence["mixed"] = {Observation::hard(3, 1), Observation::soft(4, 0.25, 0.5)};
   model.queries["alarms"] = {5, 2};
   model.marginals["lbp"] = {std::vector<double>(300, 0.5), {{"stop", "converged"}}};
-  model.messages["lbp"] = {std::vector<double>(model.graph.num_messages(), -std::numeric_limits<double>::infinity()), model.evidence["mixed"]};
+  model.messages["lbp"] = {std::vector<double>(model.graph.num_messages(), -std::numeric_limits<double>::infinity()),
+                           model.evidence["mixed"]};
   model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_messages(), 0.5), HostEvidence{}};
   model.messages["of unknown evidence"] = {std::vector<double>(model.graph.num_messages(), 0.5), std::nullopt};
   model.rules = {{"R0", "R1"}, {0.5, 1}, std::vector<Offset>(model.graph.num_factors() + 1, 3), {1, 0, 1}};
@@ -109,7 +112,8 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
     CHECK(read.messages.at(name).log_odds == messages.log_odds);
     CHECK(read.messages.at(name).evidence == messages.evidence);
   }
-  for (auto const& entry : fs::directory_iterator(folder.path)) CHECK(entry.path().filename() == "m.h5");  // nothing left beside it
+  // nothing left beside it
+  for (auto const& entry : fs::directory_iterator(folder.path)) CHECK(entry.path().filename() == "m.h5");
 }
 
 TEST_CASE("evidence: what rules out as much as other evidence") {
@@ -135,7 +139,8 @@ TEST_CASE("io: large arrays are compressed") {
   model.graph = generated.graph;
   model.graph.variable_names.clear();
   io::write_hdf5(model, folder / "g.h5");
-  CHECK(fs::file_size(folder / "g.h5") < 8 * model.graph.factor_variables.size());  // less than p1 and p2 alone would take raw
+  // less than p1 and p2 alone would take raw
+  CHECK(fs::file_size(folder / "g.h5") < 8 * model.graph.factor_variables.size());
 }
 
 TEST_CASE("io: .fg and .causal_fg both ways; AND and OR are recognised in tables") {
@@ -151,7 +156,9 @@ TEST_CASE("io: .fg and .causal_fg both ways; AND and OR are recognised in tables
   for (Index a = 0; a < graph.num_factors(); ++a) {
     // A factor of one body variable is an AND and an OR alike, and some tables have several heads: compare as tables.
     auto arity = static_cast<int>(graph.variables_of(a).size());
-    if (arity == 1) CHECK(dense.p1[a] == doctest::Approx(graph.factor_type[a] == FactorType::conjunction ? graph.p1[a] : graph.p2[a]));
+    if (arity == 1)
+      CHECK(dense.p1[a] ==
+            doctest::Approx(graph.factor_type[a] == FactorType::conjunction ? graph.p1[a] : graph.p2[a]));
     if (arity > 2) {
       CHECK(dense.factor_type[a] == graph.factor_type[a]);
       CHECK(dense.p1[a] == doctest::Approx(graph.p1[a]).epsilon(1e-15));
@@ -168,14 +175,16 @@ TEST_CASE("io: .fg with tables of other cardinality keeps them") {
   auto const read = io::read_fg(folder / "g.fg");
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const before = graph.table_of(a), after = read.table_of(a);
-    if (read.factor_type[a] == FactorType::table) CHECK(std::equal(before.begin(), before.end(), after.begin(), after.end()));
+    if (read.factor_type[a] == FactorType::table)
+      CHECK(std::equal(before.begin(), before.end(), after.begin(), after.end()));
   }
 }
 
 TEST_CASE("io: files that are no models are refused by name") {
   Folder folder;
   check_refused([&] { io::read_model(folder / "none.h5"); }, "none.h5: no such file");
-  check_refused([&] { io::read_model(folder / "none.xyz"); }, "none.xyz: has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known");
+  check_refused([&] { io::read_model(folder / "none.xyz"); },
+                "none.xyz: has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known");
   write_text(folder / "text.h5", "no HDF5 at all");
   check_refused([&] { io::read_model(folder / "text.h5"); }, "text.h5: is not an HDF5 file");
   check_refused([&] { io::read_model(folder.path.string() + "/.h5"); }, "no such file");
@@ -186,7 +195,8 @@ TEST_CASE("io: files that are no models are refused by name") {
   for (auto part : {size / 4, size / 2, size - 100}) {
     fs::copy_file(folder / "whole.h5", folder / "part.h5", fs::copy_options::overwrite_existing);
     fs::resize_file(folder / "part.h5", part);
-    check_refused([&] { io::read_model(folder / "part.h5"); }, "part.h5: is an HDF5 file but cannot be opened: it is truncated");
+    check_refused([&] { io::read_model(folder / "part.h5"); },
+                  "part.h5: is an HDF5 file but cannot be opened: it is truncated");
   }
   {
     io::hdf5::Writer out(folder / "new.h5");
@@ -199,7 +209,8 @@ TEST_CASE("io: files that are no models are refused by name") {
     out.write("/x", std::vector<double>{1});
     io::write_text_atomically(folder / "foreign.h5", out.image());
   }
-  check_refused([&] { io::read_model(folder / "foreign.h5"); }, "foreign.h5:/@hornbill_format: this attribute is missing");
+  check_refused([&] { io::read_model(folder / "foreign.h5"); },
+                "foreign.h5:/@hornbill_format: this attribute is missing");
 }
 
 TEST_CASE("io: what is wrong inside a model is named by file, dataset and entry") {
@@ -212,16 +223,20 @@ TEST_CASE("io: what is wrong inside a model is named by file, dataset and entry"
   refuse([](auto& g) { g.factor_offsets[2] = 0; }, "/graph/factor_offsets: entry 2 decreases (1 -> 0)");
   refuse([](auto& g) { g.factor_offsets[0] = 1; }, "/graph/factor_offsets: entry 0 is 1, not 0");
   refuse([](auto& g) { g.factor_offsets.pop_back(); }, "/graph/factor_offsets: 3 entries, but 3 factors need 4");
-  refuse([](auto& g) { g.factor_offsets[3] = 9; }, "/graph/factor_offsets: entry 3 is 9, but the array it points into has 5 entries");
-  refuse([](auto& g) { g.factor_variables[3] = 3; }, "/graph/factor_variables: entry 3 (factor 2) is variable 3, but variables are 0 to 2");
+  refuse([](auto& g) { g.factor_offsets[3] = 9; },
+         "/graph/factor_offsets: entry 3 is 9, but the array it points into has 5 entries");
+  refuse([](auto& g) { g.factor_variables[3] = 3; },
+         "/graph/factor_variables: entry 3 (factor 2) is variable 3, but variables are 0 to 2");
   refuse([](auto& g) { g.factor_variables[3] = -1; }, "/graph/factor_variables: entry 3 (factor 2) is variable -1");
-  refuse([](auto& g) { g.factor_variables[4] = 0; }, "/graph/factor_variables: entry 4: variable 0 is twice in factor 2");
+  refuse([](auto& g) { g.factor_variables[4] = 0; },
+         "/graph/factor_variables: entry 4: variable 0 is twice in factor 2");
   refuse([](auto& g) { g.p1[1] = 1.5; }, "/graph/p1: entry 1 is 1.5, not a probability");
   refuse([](auto& g) { g.p2[2] = std::nan(""); }, "/graph/p2: entry 2 is nan, not a probability");
   refuse([](auto& g) { g.p2[0] = -0.1; }, "/graph/p2: entry 0 is -0.1, not a probability");
   refuse([](auto& g) { g.p1.pop_back(); }, "/graph/p1: 2 entries for 3 factors");
   refuse([](auto& g) { g.factor_type[1] = static_cast<FactorType>(7); }, "/graph/factor_type: entry 1 is 7; known are");
-  refuse([](auto& g) { g.factor_type[1] = FactorType::table; }, "/graph/table_offsets: is missing, but factor 1 is a table");
+  refuse([](auto& g) { g.factor_type[1] = FactorType::table; },
+         "/graph/table_offsets: is missing, but factor 1 is a table");
   refuse([](auto& g) { g.cardinality = {2, 3, 2}; }, "/graph/cardinality: entry 1 is 3, but factor 1 is a Horn factor");
   refuse([](auto& g) { g.variable_names = {"a"}; }, "/graph/variable_names: 1 entries for 3 variables");
   refuse([](auto& g) { g.factor_offsets[1] = 0; }, "/graph/factor_offsets: factor 0 has no head");
@@ -237,12 +252,30 @@ TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
     io::write_hdf5(model, file);
     check_refused([&] { io::read_model(file); }, file + ":" + message);
   };
-  refuse([](auto& m) { m.schedules["s"] = {bp::ScheduleKind::partial_order, {}, {}, {0, 1}, {1, 0}}; }, "/schedules/s:before: entry 0 (edge 0 before edge 1) lies on a cycle");
-  refuse([](auto& m) { m.schedules["s"] = {bp::ScheduleKind::batches, {0, 2}, {0, 2}, {0}, {2}}; }, "/schedules/s:batch_offsets: batch 0 violates the order");
-  refuse([](auto& m) { m.schedules["s"] = {bp::ScheduleKind::order, {0, 99}, {}, {}, {}}; }, "/schedules/s:edges: entry 1 is edge 99");
-  refuse([](auto& m) { m.evidence["e"] = {Observation::hard(0, 1), Observation::hard(9, 1)}; }, "/evidence/e: entry 1 is evidence on variable 9, which is unknown");
-  refuse([](auto& m) { m.evidence["e"] = {Observation::hard(0, 2)}; }, "/evidence/e: entry 0 gives variable 0 the value 2");
-  refuse([](auto& m) { m.evidence["e"] = {Observation::soft(0, -1, 2)}; }, "/evidence/e: entry 0 (variable 0): likelihood -1");
+  refuse(
+      [](auto& m) {
+        m.schedules["s"] = {bp::ScheduleKind::partial_order, {}, {}, {0, 1}, {1, 0}};
+      },
+      "/schedules/s:before: entry 0 (edge 0 before edge 1) lies on a cycle");
+  refuse(
+      [](auto& m) {
+        m.schedules["s"] = {bp::ScheduleKind::batches, {0, 2}, {0, 2}, {0}, {2}};
+      },
+      "/schedules/s:batch_offsets: batch 0 violates the order");
+  refuse(
+      [](auto& m) {
+        m.schedules["s"] = {bp::ScheduleKind::order, {0, 99}, {}, {}, {}};
+      },
+      "/schedules/s:edges: entry 1 is edge 99");
+  refuse(
+      [](auto& m) {
+        m.evidence["e"] = {Observation::hard(0, 1), Observation::hard(9, 1)};
+      },
+      "/evidence/e: entry 1 is evidence on variable 9, which is unknown");
+  refuse([](auto& m) { m.evidence["e"] = {Observation::hard(0, 2)}; },
+         "/evidence/e: entry 0 gives variable 0 the value 2");
+  refuse([](auto& m) { m.evidence["e"] = {Observation::soft(0, -1, 2)}; },
+         "/evidence/e: entry 0 (variable 0): likelihood -1");
   refuse([](auto& m) { m.queries["q"] = {0, 3}; }, "/queries/q: entry 1 is variable 3");
   refuse([](auto& m) { m.marginals["x"] = {{0.5}, {}}; }, "/marginals/x: has 1 entries; 3 are needed");
 }
@@ -254,12 +287,17 @@ TEST_CASE("io: an array larger than the machine is refused before it is read") {
     io::hdf5::Handle file(H5Fopen((folder / "huge.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
     H5Ldelete(file.get(), "/graph/factor_variables", H5P_DEFAULT);
     hsize_t const size = hsize_t{1} << 45, chunk = 1024;  // chunks that were never written take no space
-    io::hdf5::Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose), properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    io::hdf5::Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose),
+        properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(properties.get(), 1, &chunk);
-    io::hdf5::Handle dataset(H5Dcreate2(file.get(), "/graph/factor_variables", H5T_STD_I32LE, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Dclose);
+    io::hdf5::Handle dataset(H5Dcreate2(file.get(), "/graph/factor_variables", H5T_STD_I32LE, space.get(), H5P_DEFAULT,
+                                        properties.get(), H5P_DEFAULT),
+                             H5Dclose);
     REQUIRE(static_cast<bool>(dataset));
   }
-  CHECK_THROWS_WITH_AS(io::read_model(folder / "huge.h5"), doctest::Contains("/graph/factor_variables: does not fit: 281474976710656 bytes are needed"), CapacityError);
+  CHECK_THROWS_WITH_AS(io::read_model(folder / "huge.h5"),
+                       doctest::Contains("/graph/factor_variables: does not fit: 281474976710656 bytes are needed"),
+                       CapacityError);
 }
 
 TEST_CASE("io: text formats name the line") {
@@ -268,7 +306,8 @@ TEST_CASE("io: text formats name the line") {
     write_text(folder / name, text);
     check_refused([&] { io::read_model(folder / name); }, (folder / name) + ":" + message);
   };
-  refuse("a.causal_fg", "2\n\n0\nI\n0.5\n", "line 6: the file ends where the head of a factor is needed: it is truncated");
+  refuse("a.causal_fg", "2\n\n0\nI\n0.5\n",
+         "line 6: the file ends where the head of a factor is needed: it is truncated");
   refuse("b.causal_fg", "1\n\n0\n?\n", "line 4: '?' is no kind of factor");
   refuse("c.causal_fg", "1\n\n0\n*1.5\n0\n\n", "line 4: 1.5 is not a probability");
   refuse("d.causal_fg", "1\n\n0\n*\n1\n0\n", "line 6: variable 0 is head and body");
@@ -278,7 +317,8 @@ TEST_CASE("io: text formats name the line") {
   refuse("a.fg", "1\n\n2\n0 0\n2 2\n0\n", "line 4: variable 0 is twice in one factor");
   refuse("b.fg", "1\n\n1\n0\n2\n1\n2 0.5\n", "line 7: a table index is 2; 0 to 1 are possible");
   refuse("c.fg", "1\n\n1\n0\n2\n1\n1 -0.5\n", "line 7: table entry -0.5");
-  refuse("d.fg", "2\n\n1\n0\n2\n1\n1 1\n\n1\n0\n3\n1\n0 1\n", "line 13: variable 0 has 3 states here, but 2 in an earlier factor");
+  refuse("d.fg", "2\n\n1\n0\n2\n1\n1 1\n\n1\n0\n3\n1\n0 1\n",
+         "line 13: variable 0 has 3 states here, but 2 in an earlier factor");
   write_text(folder / "repeated.causal_fg", "# comment\n1\n\n2\n+0.9;0.2\n3\n0 1 0\n");
   auto const graph = io::read_causal_fg(folder / "repeated.causal_fg");
   CHECK(graph.factor_variables == std::vector<Index>{2, 0, 1});
@@ -310,10 +350,12 @@ TEST_CASE("io: text evidence, by number or name, hard or soft") {
 TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad targets are named") {
   Folder folder;
   write_text(folder / "old", "old");
-  CHECK_THROWS_AS(io::write_atomically(folder / "old", [](std::string const& temporary) {
-    write_text(temporary, "half");
-    throw Error("interrupted");
-  }), Error);
+  CHECK_THROWS_AS(io::write_atomically(folder / "old",
+                                       [](std::string const& temporary) {
+                                         write_text(temporary, "half");
+                                         throw Error("interrupted");
+                                       }),
+                  Error);
   std::string text;
   std::ifstream(folder / "old") >> text;
   CHECK(text == "old");
@@ -328,14 +370,16 @@ TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad t
   check_refused([&] { io::write_text_atomically("/dev/full/x", "text"); }, "does not exist");
   io::Model tables;
   tables.graph = test::random_graph(1, {.tables = 1});
-  check_refused([&] { io::write_model(tables, folder / "x.causal_fg"); }, "is a table, which .causal_fg cannot express");
+  check_refused([&] { io::write_model(tables, folder / "x.causal_fg"); },
+                "is a table, which .causal_fg cannot express");
   FactorGraphBuilder wide(40);
   std::vector<Index> body(39);
   for (Index i = 0; i < 39; ++i) body[i] = i + 1;
   wide.add_disjunction(0, body);
   io::Model model;
   model.graph = std::move(wide).build();
-  check_refused([&] { io::write_model(model, folder / "x.fg"); }, "factor 0 has 40 variables, so its table would have 2^40 entries");
+  check_refused([&] { io::write_model(model, folder / "x.fg"); },
+                "factor 0 has 40 variables, so its table would have 2^40 entries");
 }
 
 TEST_CASE("graph: the builder refuses bad factors and stays usable") {

@@ -34,7 +34,8 @@ void refuse(Read const& read, std::string const& text, std::string const& messag
     from_text(text, read);
     FAIL_CHECK("nothing was thrown; expected: " << message);
   } catch (Error const& e) {
-    CHECK_MESSAGE(std::string(e.what()).find(message) != std::string::npos, "'", e.what(), "' does not contain '", message, "'");
+    CHECK_MESSAGE(std::string(e.what()).find(message) != std::string::npos, "'", e.what(), "' does not contain '",
+                  message, "'");
   }
 }
 
@@ -45,7 +46,8 @@ auto const wcsp = [](std::string const& file) { return io::read_wcsp(file); };
 }  // namespace
 
 TEST_CASE("uai: a model, with a Horn factor and a constant") {
-  auto const graph = from_text("MARKOV\n3\n2 3 2\n4\n1 0\n2 1 0\n2 0 2\n0\n\n2\n 0.25 0.5\n6\n1 2 3 4 5 6\n4\n1 0 0.3 0.7\n1\n2\n", uai);
+  auto const graph = from_text(
+      "MARKOV\n3\n2 3 2\n4\n1 0\n2 1 0\n2 0 2\n0\n\n2\n 0.25 0.5\n6\n1 2 3 4 5 6\n4\n1 0 0.3 0.7\n1\n2\n", uai);
   CHECK(graph.num_variables == 3);
   CHECK(graph.cardinality == std::vector<Index>{2, 3, 2});
   CHECK(graph.num_factors() == 3);
@@ -61,7 +63,8 @@ TEST_CASE("uai: evidence that is wrong is named by its line") {
   auto const graph = from_text("MARKOV\n3\n2 3 2\n1\n3 0 1 2\n12\n1 2 3 4 5 6 7 8 9 10 11 12\n", uai);
   auto const evidence = [&](std::string const& file) { return io::read_uai_evidence(file, graph); };
   CHECK(from_text("2\n1 2\n0 1\n", evidence) == HostEvidence{Observation::hard(1, 2), Observation::hard(0, 1)});
-  CHECK(from_text("1\n2 1 2 0 1\n", evidence) == HostEvidence{Observation::hard(1, 2), Observation::hard(0, 1)});  // one sample
+  // one sample
+  CHECK(from_text("1\n2 1 2 0 1\n", evidence) == HostEvidence{Observation::hard(1, 2), Observation::hard(0, 1)});
   CHECK(from_text("2\n1 2\n1 2\n", evidence) == HostEvidence{Observation::hard(1, 2)});
   CHECK(from_text("0\n", evidence).empty());
   refuse(evidence, "", "the number of observed variables is needed");
@@ -74,7 +77,8 @@ TEST_CASE("uai: evidence that is wrong is named by its line") {
 }
 
 TEST_CASE("uai: what is unlikely does not become impossible") {
-  auto const graph = from_text("MARKOV\n2\n2 2\n3\n1 0\n1 0\n2 0 1\n2\n1e-200 1\n2\n0.001 0.999\n4\n0.5 0.5 1e-17 1\n", uai);
+  auto const graph =
+      from_text("MARKOV\n2\n2 2\n3\n1 0\n1 0\n2 0 1\n2\n1e-200 1\n2\n0.001 0.999\n4\n0.5 0.5 1e-17 1\n", uai);
   REQUIRE(graph.factor_type[0] == FactorType::table);
   CHECK(graph.table_of(0)[0] == 1e-200);
   CHECK(graph.factor_type[1] == FactorType::conjunction);
@@ -82,7 +86,8 @@ TEST_CASE("uai: what is unlikely does not become impossible") {
   CHECK(graph.table_of(2)[2] == 1e-17);
   auto const printed = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.000001 0.999999\n", uai);
   CHECK(printed.factor_type[0] == FactorType::conjunction);
-  auto const nearly = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.0000001 0.9999999\n", uai);  // 0.9999999 has but nine digits of it: as a complement it would change
+  // 0.9999999 has but nine digits of it: as a complement it would change
+  auto const nearly = from_text("MARKOV\n1\n2\n1\n1 0\n2\n0.0000001 0.9999999\n", uai);
   REQUIRE(nearly.factor_type[0] == FactorType::table);
   CHECK(nearly.table_of(0)[0] == 1e-7);
 }
@@ -95,12 +100,15 @@ TEST_CASE("uai: written and read again") {
   auto const again = io::read_model(file).graph;
   CHECK(again.num_variables == graph.num_variables);
   REQUIRE(again.num_factors() == graph.num_factors());
-  auto const one = tables::to_tables(graph, 20), other = tables::to_tables(again, 20);  // a Horn factor may be read as another of the same table
+  // a Horn factor may be read as another of the same table
+  auto const one = tables::to_tables(graph, 20), other = tables::to_tables(again, 20);
   std::mt19937 random(5);
   for (int i = 0; i < 200; ++i) {
     std::vector<Index> assignment;
-    for (Index v = 0; v < graph.num_variables; ++v) assignment.push_back(static_cast<Index>(random() % static_cast<unsigned>(graph.states(v))));
-    CHECK(elim::value_of<tables::SumProduct<double>>(other, assignment) == doctest::Approx(elim::value_of<tables::SumProduct<double>>(one, assignment)));
+    for (Index v = 0; v < graph.num_variables; ++v)
+      assignment.push_back(static_cast<Index>(random() % static_cast<unsigned>(graph.states(v))));
+    CHECK(elim::value_of<tables::SumProduct<double>>(other, assignment) ==
+          doctest::Approx(elim::value_of<tables::SumProduct<double>>(one, assignment)));
   }
 }
 
@@ -109,11 +117,13 @@ TEST_CASE("uai: what is wrong is named by its line") {
   refuse(uai, "FACTORS\n", "line 1: 'FACTORS' is not a kind of network");
   refuse(uai, "MARKOV\n1\n2\n1\n1 1\n", "line 5: a variable is 1; 0 to 0 are possible");
   refuse(uai, "MARKOV\n2\n2 2\n1\n2 0 0\n", "line 5: variable 0 is twice in one factor");
-  refuse(uai, "MARKOV\n1\n2\n1\n1 0\n3\n1 1 1\n", "line 6: the table of factor 0 is said to have 3 entries; its variables need 2");
+  refuse(uai, "MARKOV\n1\n2\n1\n1 0\n3\n1 1 1\n",
+         "line 6: the table of factor 0 is said to have 3 entries; its variables need 2");
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 -1\n", "line 7: table entry -1 is not a finite number of at least 0");
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 nan\n", "line 7: table entry nan");
   refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1 1\n5\n", "line 8: '5' follows the last of 1 factors");
-  refuse(uai, "MARKOV\n2\n2 3\n2\n1 0\n2 1 0\n2\n1 1\n6\n0 0 0 0 0 0\n", "line 9: all entries of the table over the variables 1, 0 are 0");
+  refuse(uai, "MARKOV\n2\n2 3\n2\n1 0\n2 1 0\n2\n1 1\n6\n0 0 0 0 0 0\n",
+         "line 9: all entries of the table over the variables 1, 0 are 0");
 }
 
 TEST_CASE("uai: evidence and results") {
@@ -127,11 +137,14 @@ TEST_CASE("uai: evidence and results") {
   refuse(evidence, "2 0 1 1\n", "2 variables are said to be observed, and 3 numbers follow");
   refuse(evidence, "1 2 0\n", "variable 2 is unknown: variables are 0 to 1");
   refuse(evidence, "1 0 2\n", "variable 0 cannot have the value 2");
-  auto const marginals = from_text("MAR\n2 2 0.25 0.75 3 0 0.5 0.5\n", [](auto const& file) { return io::read_uai_marginals(file); });
+  auto const marginals =
+      from_text("MAR\n2 2 0.25 0.75 3 0 0.5 0.5\n", [](auto const& file) { return io::read_uai_marginals(file); });
   CHECK(marginals == std::vector<std::vector<double>>{{0.25, 0.75}, {0, 0.5, 0.5}});
   CHECK(from_text("PR\n-1.5\n", [](auto const& file) { return io::read_uai_log10_z(file); }) == -1.5);
-  CHECK(from_text("MPE\n3 0 2 1\n", [](auto const& file) { return io::read_uai_assignment(file); }) == std::vector<Index>{0, 2, 1});
-  refuse([](auto const& file) { return io::read_uai_log10_z(file); }, "MAR\n1\n", "begins with 'MAR'; a file of this kind begins with PR");
+  CHECK(from_text("MPE\n3 0 2 1\n", [](auto const& file) { return io::read_uai_assignment(file); }) ==
+        std::vector<Index>{0, 2, 1});
+  refuse([](auto const& file) { return io::read_uai_log10_z(file); }, "MAR\n1\n",
+         "begins with 'MAR'; a file of this kind begins with PR");
 }
 
 namespace {
@@ -150,7 +163,9 @@ std::string const rain =
     "  (on, no) 0.1, 0.2, 0.7;\n"
     "}\n";
 
-std::string replaced(std::string text, std::string const& what, std::string const& by) { return text.replace(text.find(what), what.size(), by); }
+std::string replaced(std::string text, std::string const& what, std::string const& by) {
+  return text.replace(text.find(what), what.size(), by);
+}
 
 }  // namespace
 
@@ -163,12 +178,12 @@ TEST_CASE("bif: variables, states, and rows in any order") {
   std::vector<Index> const of_grass(graph.variables_of(2).begin(), graph.variables_of(2).end());
   CHECK(of_grass == std::vector<Index>{1, 0, 2});
   auto const table = graph.table_of(2);
-  CHECK(table[2] == doctest::Approx(0.9));   // on, yes: wet
-  CHECK(table[4] == doctest::Approx(0.2));   // on, no: damp
-  CHECK(table[9] == doctest::Approx(0.9));   // off, no: dry, by default
+  CHECK(table[2] == doctest::Approx(0.9));                 // on, yes: wet
+  CHECK(table[4] == doctest::Approx(0.2));                 // on, no: damp
+  CHECK(table[9] == doctest::Approx(0.9));                 // off, no: dry, by default
   CHECK(graph.factor_type[1] == FactorType::conjunction);  // as any probability of two states given two
-  CHECK(graph.p1[1] == doctest::Approx(0.6));   // no rain: off
-  CHECK(graph.p2[1] == doctest::Approx(0.99));  // rain: off
+  CHECK(graph.p1[1] == doctest::Approx(0.6));              // no rain: off
+  CHECK(graph.p2[1] == doctest::Approx(0.99));             // rain: off
 }
 
 TEST_CASE("bif: names of states are values of evidence, and are kept in a file") {
@@ -178,11 +193,18 @@ TEST_CASE("bif: names of states are values of evidence, and are kept in a file")
   io::write_model(model, folder.path / "x.h5");
   auto const again = io::read_model(folder.path / "x.h5").graph;
   CHECK(again.state_names == model.graph.state_names);
-  auto const evidence = [&](std::string const& text) { return from_text(text, [&](auto const& file) { return io::read_evidence_text(file, again); }); };
-  CHECK(evidence("grass Wet\nrain NO\n1 1\n") == HostEvidence{Observation::hard(2, 2), Observation::hard(0, 1), Observation::hard(1, 1)});
-  CHECK_THROWS_WITH_AS(evidence("rain true\n"), doctest::Contains("'true' is no state of rain, whose states are yes, no"), InputError);  // which of them it means nobody knows
-  CHECK(from_text("grass wet\n1 on\n", [&](auto const& file) { return io::read_evidence_text(file, again); }) == HostEvidence{Observation::hard(2, 2), Observation::hard(1, 0)});
-  refuse([&](auto const& file) { return io::read_evidence_text(file, again); }, "grass soaked\n", "'soaked' is no state of grass");
+  auto const evidence = [&](std::string const& text) {
+    return from_text(text, [&](auto const& file) { return io::read_evidence_text(file, again); });
+  };
+  CHECK(evidence("grass Wet\nrain NO\n1 1\n") ==
+        HostEvidence{Observation::hard(2, 2), Observation::hard(0, 1), Observation::hard(1, 1)});
+  // which of them it means nobody knows
+  CHECK_THROWS_WITH_AS(evidence("rain true\n"),
+                       doctest::Contains("'true' is no state of rain, whose states are yes, no"), InputError);
+  CHECK(from_text("grass wet\n1 on\n", [&](auto const& file) { return io::read_evidence_text(file, again); }) ==
+        HostEvidence{Observation::hard(2, 2), Observation::hard(1, 0)});
+  refuse([&](auto const& file) { return io::read_evidence_text(file, again); }, "grass soaked\n",
+         "'soaked' is no state of grass");
 }
 
 TEST_CASE("bif: rows are divided by their sums, with a warning where they are far from one") {
@@ -190,7 +212,8 @@ TEST_CASE("bif: rows are divided by their sums, with a warning where they are fa
   auto const read = [&](std::string const& file) { return io::read_bif(file, &warnings); };
   auto const graph = from_text(replaced(rain, "table 0.2, 0.8", "table 0.200001, 0.8"), read);
   CHECK(warnings.empty());
-  CHECK(from_text(replaced(rain, "(on, no) 0.1, 0.2, 0.7", "(on, no) 0.1, 0.2, 0.5"), read).table_of(2)[3] == doctest::Approx(0.125));
+  CHECK(from_text(replaced(rain, "(on, no) 0.1, 0.2, 0.7", "(on, no) 0.1, 0.2, 0.5"), read).table_of(2)[3] ==
+        doctest::Approx(0.125));
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("line 9: the row (on, no) of grass adds to 0.8, and was divided by it") != std::string::npos);
 }
@@ -200,26 +223,34 @@ TEST_CASE("bif: what is wrong is named by its line") {
   refuse(bif, replaced(rain, "(on, yes)", "(up, yes)"), "line 11: 'up' is no state of lawn sprinkler");
   refuse(bif, replaced(rain, "(on, yes)", "(on)"), "line 11: 1 values are given for 2 parents");
   refuse(bif, replaced(rain, "(on, no)", "(on, yes)"), "line 12: this row was given before");
-  refuse(bif, replaced(rain, "  default 0.9, 0.1, 0.0;\n", ""), "line 9: the probability of grass has no row (off, yes)");
+  refuse(bif, replaced(rain, "  default 0.9, 0.1, 0.0;\n", ""),
+         "line 9: the probability of grass has no row (off, yes)");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, 0.2;"), "line 12: ';' stands where ',' is needed");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, x, 0.7;"), "line 12: 'x' is not a probability");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, -0.2, 0.7;"), "line 12: '-0.2' is not a probability");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0, 0, 0;"), "is all 0");
-  refuse(bif, replaced(rain, "variable grass { type discrete [ 3 ]", "variable grass { type discrete [ 4 ]"), "line 5: grass is said to have 4 states, and 3 are listed");
-  refuse(bif, replaced(rain, "type discrete [2]", "type continuous [2]"), "line 4: lawn sprinkler is of the type continuous");
+  refuse(bif, replaced(rain, "variable grass { type discrete [ 3 ]", "variable grass { type discrete [ 4 ]"),
+         "line 5: grass is said to have 4 states, and 3 are listed");
+  refuse(bif, replaced(rain, "type discrete [2]", "type continuous [2]"),
+         "line 4: lawn sprinkler is of the type continuous");
   refuse(bif, replaced(rain, "variable grass", "variable rain"), "line 5: the variable rain is there twice");
-  refuse(bif, replaced(rain, "probability ( rain )", "probability ( snow )"), "line 6: 'snow' is no variable that was declared");
+  refuse(bif, replaced(rain, "probability ( rain )", "probability ( snow )"),
+         "line 6: 'snow' is no variable that was declared");
   refuse(bif, replaced(rain, "probability ( rain ) { table 0.2, 0.8; }", ""), "there is no probability of rain");
   refuse(bif, rain.substr(0, rain.size() - 3), "the file ends where } is needed: it is truncated");
   refuse(bif, replaced(rain, "{ on, off }", "{ on, on }"), "line 4: lawn sprinkler has the state on twice");
-  refuse(bif, "variable a { type discrete [ 2 ] { no, yes }; }\nvariable b { type discrete [ 2 ] { no, yes }; }\nvariable c { type discrete [ 2 ] { no, yes }; }\n"
-              "probability ( c | a ) { default 0.5, 0.5; }\nprobability ( a | b, c ) { default 0.5, 0.5; }\nprobability ( b ) { table 0.5, 0.5; }\n",
+  refuse(bif,
+         "variable a { type discrete [ 2 ] { no, yes }; }\nvariable b { type discrete [ 2 ] { no, yes }; }\nvariable c "
+         "{ type discrete [ 2 ] { no, yes }; }\n"
+         "probability ( c | a ) { default 0.5, 0.5; }\nprobability ( a | b, c ) { default 0.5, 0.5; }\nprobability ( b "
+         ") { table 0.5, 0.5; }\n",
          "line 4: variables depend on each other, a -> c -> a; in a Bayesian network none depends on itself");
   refuse(bif, "grid x\n", "line 1: 'grid' stands where network, variable or probability is needed");
 }
 
 TEST_CASE("wcsp: cost functions in extension, shared ones, and what is forbidden") {
-  auto const network = from_text("pairs 3 3 4 10\n2 3 3\n2 0 1 0 2\n0 1 4\n1 2 12\n-2 1 2 1 1\n0 0 0\n2 2 1 1 -1\n0 7 0\n", wcsp);
+  auto const network =
+      from_text("pairs 3 3 4 10\n2 3 3\n2 0 1 0 2\n0 1 4\n1 2 12\n-2 1 2 1 1\n0 0 0\n2 2 1 1 -1\n0 7 0\n", wcsp);
   CHECK(network.name == "pairs");
   CHECK(network.cardinality == std::vector<Index>{2, 3, 3});
   CHECK(network.upper_bound == 10);
@@ -236,7 +267,8 @@ TEST_CASE("wcsp: what is wrong is named by its line") {
   refuse(wcsp, "x 1 2 1 9\n-2\n", "line 2: the domain size -2 stands for an interval");
   refuse(wcsp, "x 1 2 1 9\n3\n", "line 2: a domain size is 3; 1 to 2");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n2 5\n", "line 4: a value of a tuple is 2; 0 to 1 are possible");
-  refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 -5\n", "line 4: the cost -5 is negative; add as much to all costs of this function");
+  refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 -5\n",
+         "line 4: the cost -5 is negative; add as much to all costs of this function");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 1.5\n", "line 4: '1.5' is not a cost");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 -1\n", "line 3: shared cost function 1 is used, and 0 were defined before");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 0\n3\n", "line 4: '3' follows the last of 1 cost functions");

@@ -28,7 +28,8 @@ int conflicts_on_ring(int n) {
   KokkosKernels::Experimental::KokkosKernelsHandle<int, int, double, Exec, Memory, Memory> handle;
   handle.create_graph_coloring_handle();
   KokkosGraph::Experimental::graph_color(&handle, n, n, offsets, neighbours);
-  auto colors = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, handle.get_graph_coloring_handle()->get_vertex_colors());
+  auto colors =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, handle.get_graph_coloring_handle()->get_vertex_colors());
   handle.destroy_graph_coloring_handle();
   int conflicts = 0;
   for (int v = 0; v < n; ++v) conflicts += colors(v) == colors((v + 1) % n) || colors(v) == 0;

@@ -21,14 +21,16 @@ struct CountAllocations {
     namespace tools = Kokkos::Tools::Experimental;
     counted_space = std::move(space);
     allocated = max_allocated = 0;
-    tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
-      if (space.name != counted_space) return;
-      allocated += static_cast<std::int64_t>(bytes);
-      max_allocated = std::max(max_allocated.load(), allocated.load());
-    });
-    tools::set_deallocate_data_callback([](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
-      if (space.name == counted_space) allocated -= static_cast<std::int64_t>(bytes);
-    });
+    tools::set_allocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
+          if (space.name != counted_space) return;
+          allocated += static_cast<std::int64_t>(bytes);
+          max_allocated = std::max(max_allocated.load(), allocated.load());
+        });
+    tools::set_deallocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
+          if (space.name == counted_space) allocated -= static_cast<std::int64_t>(bytes);
+        });
   }
   ~CountAllocations() {
     Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
@@ -36,7 +38,8 @@ struct CountAllocations {
   }
 };
 
-/// The most bytes that live at once while `use` makes what it needs and uses it are those promised, headers and scalars aside.
+/// The most bytes that live at once while `use` makes what it needs and uses it are those promised, headers and scalars
+/// aside.
 template <class Memory, class Use>
 void check_promise(double promised, Use const& use) {
   CountAllocations const counter(Memory::name());
@@ -50,16 +53,19 @@ void check_promise(double promised, Use const& use) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T,
+                   HORNBILL_TEST_CELLS) {
   auto const derivations = generate({.num_variables = 20000, .num_edges = 70000}).graph;
-  auto const tables = test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .max_states = 4});
+  auto const tables =
+      test::random_graph(3, {.num_variables = 3000, .num_factors = 4000, .tables = 0.5, .max_states = 4});
   FactorGraphBuilder builder(20000);  // a chain: a batch a factor
   builder.add_prior(0, 0.7);
   for (Index v = 1; v < 20000; ++v) builder.add_conjunction(v, std::vector<Index>{v - 1}, 0.9, 0.1);
   auto const chain = std::move(builder).build();
   for (auto const* graph : {&derivations, &tables, &chain})
     for (auto const name : {"parall", "seqfix", "seqrnd", "seqmax", "residual"}) {
-      if (std::string_view(name) == "seqmax" && backend::TuningOf<typename T::Exec>::value.lanes) continue;  // one thread of a GPU would take minutes
+      // one thread of a GPU would take minutes
+      if (std::string_view(name) == "seqmax" && backend::TuningOf<typename T::Exec>::value.lanes) continue;
       bp::Strategy const strategy = *bp::strategy_named(name);
       bool const simultaneous = bp::make_batches(*graph, strategy).updates != bp::Updates::in_turn;
       bp::PlanOptions const options{.execution = simultaneous ? bp::Execution::automatic : bp::Execution::batched};
@@ -85,7 +91,8 @@ TEST_CASE_TEMPLATE("memory: the same of several evidence sets", T, HORNBILL_TEST
       EvidenceSets<Value, typename T::Memory> const evidence(exec, graph, device, std::vector<HostEvidence>(7));
       auto const plan = bp::make_plan(exec, graph, bp::Parall{}, options);
       auto state = bp::make_state(exec, device, plan);
-      bp::run(exec, device, evidence, plan, state, {.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
+      bp::run(exec, device, evidence, plan, state,
+              {.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
     });
   }
 }

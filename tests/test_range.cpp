@@ -24,7 +24,9 @@ namespace {
 /// Powers of ten down to one that the type just holds.
 template <class Value>
 tables::TableNetwork<Value> steep_network(unsigned seed, Index num_tables) {
-  return test::random_network<SumProduct<Value>>(seed, 6, num_tables, [](double x) { return static_cast<Value>(std::pow(10.0, -std::floor((sizeof(Value) == 4 ? 30 : 300) * x))); });
+  return test::random_network<SumProduct<Value>>(seed, 6, num_tables, [](double x) {
+    return static_cast<Value>(std::pow(10.0, -std::floor((sizeof(Value) == 4 ? 30 : 300) * x)));
+  });
 }
 
 /// Tables that favour one state of a variable, then as many that favour another.
@@ -49,8 +51,10 @@ double log_of(elim::Elimination<Value> const& result) {
 }
 
 void check_log(double found, double expected, double tolerance) {
-  if (std::isinf(expected)) CHECK(found == expected);
-  else CHECK(found == doctest::Approx(expected).epsilon(tolerance).scale(1));
+  if (std::isinf(expected))
+    CHECK(found == expected);
+  else
+    CHECK(found == doctest::Approx(expected).epsilon(tolerance).scale(1));
 }
 
 /// Marginals, by variable and state, of logarithms.
@@ -60,7 +64,8 @@ std::vector<double> enumerated_marginals(tables::TableNetwork<double> const& log
     std::vector<double> of_states;
     for (Index s = 0; s < logarithms.cardinality[v]; ++s) {
       auto fixed = logarithms;
-      fixed.tables.push_back({{v}, std::vector<double>(static_cast<std::size_t>(logarithms.cardinality[v]), LogSumExp<double>::zero())});
+      fixed.tables.push_back(
+          {{v}, std::vector<double>(static_cast<std::size_t>(logarithms.cardinality[v]), LogSumExp<double>::zero())});
       fixed.tables.back().values[static_cast<std::size_t>(s)] = 0;
       of_states.push_back(test::enumerate<LogSumExp<double>>(fixed));
     }
@@ -75,12 +80,17 @@ jtree::HostPlan tree_plan(tables::TableNetwork<Value> const& network, jtree::Pla
   auto const scopes = elim::scopes_of(network);
   auto in_cliques = scopes;
   in_cliques.insert(in_cliques.end(), options.joint.begin(), options.joint.end());
-  return jtree::make_plan(network.cardinality, scopes, jtree::make_join_tree(network.cardinality, in_cliques, elim::make_order(network.cardinality, in_cliques)), options);
+  return jtree::make_plan(
+      network.cardinality, scopes,
+      jtree::make_join_tree(network.cardinality, in_cliques, elim::make_order(network.cardinality, in_cliques)),
+      options);
 }
 
 template <class Semiring, class Exec>
-std::vector<double> marginals_of(Exec const& exec, jtree::Plan<typename Exec::memory_space> const& plan, jtree::State<Semiring, typename Exec::memory_space> const& state) {
-  Kokkos::View<typename Semiring::Value*, typename Exec::memory_space> const p("hornbill::test::p", static_cast<std::size_t>(plan.marginal_offsets.back() * plan.host.num_sets));
+std::vector<double> marginals_of(Exec const& exec, jtree::Plan<typename Exec::memory_space> const& plan,
+                                 jtree::State<Semiring, typename Exec::memory_space> const& state) {
+  Kokkos::View<typename Semiring::Value*, typename Exec::memory_space> const p(
+      "hornbill::test::p", static_cast<std::size_t>(plan.marginal_offsets.back() * plan.host.num_sets));
   jtree::marginals(exec, plan, state, p);
   auto const values = detail::to_vector(exec, p);
   return {values.begin(), values.end()};
@@ -98,13 +108,16 @@ TEST_CASE_TEMPLATE("range: states that opposed tables favour are not lost", Cell
     auto const network = opposed<Value>(count, 1e-8);
     auto const plan = plan_of(network);
     double const expected = std::log(3.0) + count * std::log(1e-8), tolerance = is_single ? 1e-6 : 1e-13;
-    auto const sum = elim::eliminate<SumProduct<Value>>(exec, network, plan), sliced = elim::eliminate_in_slices<SumProduct<Value>>(exec, network, plan, 100000);
+    auto const sum = elim::eliminate<SumProduct<Value>>(exec, network, plan),
+               sliced = elim::eliminate_in_slices<SumProduct<Value>>(exec, network, plan, 100000);
     check_log(log_of(sum), expected, tolerance);
     check_log(log_of(sliced), expected, tolerance);
-    auto const best = elim::eliminate<MaxProduct<Value>>(exec, network, plan), best_sliced = elim::eliminate_in_slices<MaxProduct<Value>>(exec, network, plan, 100000);
+    auto const best = elim::eliminate<MaxProduct<Value>>(exec, network, plan),
+               best_sliced = elim::eliminate_in_slices<MaxProduct<Value>>(exec, network, plan, 100000);
     for (auto const& result : {best, best_sliced}) {
       check_log(log_of(result), expected - std::log(3.0), tolerance);
-      check_log(elim::value_of<MaxSum<double>>(elim::logarithms_of(network), result.assignment), expected - std::log(3.0), tolerance);
+      check_log(elim::value_of<MaxSum<double>>(elim::logarithms_of(network), result.assignment),
+                expected - std::log(3.0), tolerance);
     }
     for (auto const& result : {sum, sliced, best, best_sliced}) CHECK(result.took_logarithms == leaves_range);
 
@@ -152,7 +165,8 @@ TEST_CASE_TEMPLATE("range: mini-buckets of steep tables bound the best", Cell, H
       CAPTURE(match);
       elim::MiniBucketOptions const options{.max_variables = 2, .match_moments = match};
       auto const order = elim::make_order(network.cardinality, scopes);
-      for (auto const& plan : {elim::make_mini_bucket_plan(network.cardinality, scopes, order, options), elim::make_content_plan<MaxProduct<double>>(exec, network, order, options),
+      for (auto const& plan : {elim::make_mini_bucket_plan(network.cardinality, scopes, order, options),
+                               elim::make_content_plan<MaxProduct<double>>(exec, network, order, options),
                                elim::make_content_plan<MaxSum<double>>(exec, expected, order, options)}) {
         auto const bound = elim::eliminate<MaxProduct<double>>(exec, network, plan);
         CHECK(log_of(bound) >= largest - 1e-9 * std::abs(largest));
@@ -188,7 +202,8 @@ TEST_CASE_TEMPLATE("range: marginals of steep tables, against all assignments", 
       for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - marginals[i]) <= tolerance);
       auto const joint = jtree::joint_marginal(exec, plan, state, 0).front();
       auto const states = static_cast<std::size_t>(network.cardinality[plan.host.joint_scope(0).front()]);
-      std::size_t const first = plan.host.joint_scope(0).front() == 0 ? 0 : static_cast<std::size_t>(network.cardinality[0]);
+      std::size_t const first =
+          plan.host.joint_scope(0).front() == 0 ? 0 : static_cast<std::size_t>(network.cardinality[0]);
       for (std::size_t s = 0; s < states; ++s) {
         double sum = 0;
         for (std::size_t i = 0; i < joint.size() / states; ++i) sum += joint[s * (joint.size() / states) + i];
@@ -201,19 +216,23 @@ TEST_CASE_TEMPLATE("range: marginals of steep tables, against all assignments", 
     auto of_logarithms = jtree::make_state<LogSumExp<Value>>(exec, plan, network);
     CHECK(check(of_logarithms));
     auto of_best = jtree::make_state<MaxSum<Value>>(exec, plan, network);
-    check_log(elim::value_of<MaxSum<double>>(expected, jtree::best_assignment(exec, plan, of_best)), test::enumerate<MaxSum<double>>(expected), tolerance_of_log);
+    check_log(elim::value_of<MaxSum<double>>(expected, jtree::best_assignment(exec, plan, of_best)),
+              test::enumerate<MaxSum<double>>(expected), tolerance_of_log);
   }
   CHECK(in_range > 3);
   CHECK(out_of_range > 3);
 }
 
-TEST_CASE_TEMPLATE("range: evidence sets that are far apart, one of them impossible, at once and in slices", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("range: evidence sets that are far apart, one of them impossible, at once and in slices", Cell,
+                   HORNBILL_DOUBLE_CELLS) {
   typename Cell::Exec const exec;
   Index const children = 300;  // of variable 0: each is 1 with 0.001 or 0.999
   tables::TableNetwork<double> network;
   network.cardinality.assign(static_cast<std::size_t>(children) + 2, 2);
   network.tables.push_back({{0}, {0.5, 0.5}});
-  for (Index v = 1; v <= children; ++v) network.tables.push_back(v % 2 == 0 ? tables::HostTable<double>{{0, v}, {0.999, 0.001, 0.001, 0.999}} : tables::HostTable<double>{{0, v}, {0.001, 0.999, 0.999, 0.001}});
+  for (Index v = 1; v <= children; ++v)
+    network.tables.push_back(v % 2 == 0 ? tables::HostTable<double>{{0, v}, {0.999, 0.001, 0.001, 0.999}}
+                                        : tables::HostTable<double>{{0, v}, {0.001, 0.999, 0.999, 0.001}});
   network.tables.push_back({{0, children + 1}, {1, 0, 1, 0}});
   std::vector<HostEvidence> sets(3);
   for (Index v = 1; v <= children; ++v) sets[1].push_back(Observation::hard(v, 1));
@@ -253,7 +272,8 @@ TEST_CASE_TEMPLATE("range: evidence sets that are far apart, one of them impossi
   CHECK(jtree::log_partition(on_host, host_plan, sliced)[1] == doctest::Approx(log_z[1]).epsilon(1e-13));
 }
 
-TEST_CASE_TEMPLATE("range: what is not current does not count; a best assignment that left it", Cell, HORNBILL_DOUBLE_CELLS) {
+TEST_CASE_TEMPLATE("range: what is not current does not count; a best assignment that left it", Cell,
+                   HORNBILL_DOUBLE_CELLS) {
   typename Cell::Exec const exec;
   auto network = opposed<double>(45, 1e-8);  // variable 0; and variable 1, which has little to do with it
   network.cardinality.push_back(2);
@@ -294,10 +314,13 @@ TEST_CASE_TEMPLATE("range: a sum of many logarithms beside which each is small",
   using Value = typename Cell::Value;
   std::size_t const states = 1 << 16;
   double const each = -1000;
-  check_sum_of<typename Cell::Exec>(std::vector<Value>(states, static_cast<Value>(each)), each + std::log(static_cast<double>(states)), std::numeric_limits<Value>::epsilon());
+  check_sum_of<typename Cell::Exec>(std::vector<Value>(states, static_cast<Value>(each)),
+                                    each + std::log(static_cast<double>(states)),
+                                    std::numeric_limits<Value>::epsilon());
 }
 
-TEST_CASE_TEMPLATE("range: a sum of logarithms each of which is the largest yet, or of zero", Cell, HORNBILL_TEST_CELLS) {
+TEST_CASE_TEMPLATE("range: a sum of logarithms each of which is the largest yet, or of zero", Cell,
+                   HORNBILL_TEST_CELLS) {
   using Value = typename Cell::Value;
   std::size_t const states = 1 << 16;
   std::vector<Value> terms;
@@ -307,13 +330,15 @@ TEST_CASE_TEMPLATE("range: a sum of logarithms each of which is the largest yet,
     parts += std::exp(static_cast<long double>(terms.back()) - 64);
   }
   // What one step rounds fades as parts do: over some thousand steps, of a logarithm above 64.
-  check_sum_of<typename Cell::Exec>(terms, static_cast<double>(64 + std::log(parts)), 1024.0 / 64 * std::numeric_limits<Value>::epsilon());
+  check_sum_of<typename Cell::Exec>(terms, static_cast<double>(64 + std::log(parts)),
+                                    1024.0 / 64 * std::numeric_limits<Value>::epsilon());
 }
 
 TEST_CASE_TEMPLATE("range: entries that are not normal", Cell, HORNBILL_DOUBLE_CELLS) {
   typename Cell::Exec const exec;
   double const least = 5e-324;
-  tables::TableNetwork<double> const network{{2, 2}, {{{0, 1}, {least, 2 * least, 3 * least, 0}}, {{0}, {1e300, 1e-300}}, {{1}, {least, 1e308}}}, {}, {}};
+  tables::TableNetwork<double> const network{
+      {2, 2}, {{{0, 1}, {least, 2 * least, 3 * least, 0}}, {{0}, {1e300, 1e-300}}, {{1}, {least, 1e308}}}, {}, {}};
   auto const expected = elim::logarithms_of(network);
   auto const sum = elim::eliminate<SumProduct<double>>(exec, network, plan_of(network));
   check_log(log_of(sum), test::enumerate<LogSumExp<double>>(expected), 1e-13);
@@ -327,5 +352,7 @@ TEST_CASE("range: a likelihood that single precision does not hold is refused") 
   auto const plan = jtree::make_plan(exec, tree_plan(network));
   auto state = jtree::make_state<SumProduct<float>>(exec, plan, network);
   std::vector<HostEvidence> const sets{{Observation::soft(0, 1e-50, 1)}};
-  CHECK_THROWS_WITH_AS(jtree::observe(exec, plan, state, sets), "evidence of variable 0 has a likelihood that single precision cannot hold; double can", InputError);
+  CHECK_THROWS_WITH_AS(jtree::observe(exec, plan, state, sets),
+                       "evidence of variable 0 has a likelihood that single precision cannot hold; double can",
+                       InputError);
 }

@@ -24,7 +24,8 @@ tables::TableNetwork<Value> clique(Index num_variables, MakeValue const& value) 
   for (Index v = 0; v < num_variables; ++v)
     for (Index w = v + 1; w < num_variables; ++w) {
       auto& table = network.tables.emplace_back(tables::HostTable<Value>{{w, v}, {}});
-      for (Index cell = 0; cell < network.cardinality[v] * network.cardinality[w]; ++cell) table.values.push_back(value((7 * v + 3 * w + 5 * cell + v * w) % 11));
+      for (Index cell = 0; cell < network.cardinality[v] * network.cardinality[w]; ++cell)
+        table.values.push_back(value((7 * v + 3 * w + 5 * cell + v * w) % 11));
     }
   return network;
 }
@@ -32,7 +33,8 @@ tables::TableNetwork<Value> clique(Index num_variables, MakeValue const& value) 
 template <class Network>
 elim::HostPlan plan_of(Network const& network, elim::MiniBucketOptions const& options) {
   auto const scopes = elim::scopes_of(network);
-  return elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes), options);
+  return elim::make_mini_bucket_plan(network.cardinality, scopes, elim::make_order(network.cardinality, scopes),
+                                     options);
 }
 
 }  // namespace
@@ -49,9 +51,12 @@ TEST_CASE_TEMPLATE("slices: the same costs and assignments", Cell, HORNBILL_DOUB
       auto const sliced = elim::eliminate_in_slices<Semiring>(exec, network, plan, bytes);
       CHECK(sliced.value == whole.value);
       CHECK(sliced.assignment == whole.assignment);
-      if (bytes > 1000000) CHECK(sliced.slices == 1);  // all at once
-      else if (z == 20) CHECK(sliced.slices > static_cast<double>(plan.reductions.reductions().size()) + 5);
-      else CHECK(sliced.slices > 1);
+      if (bytes > 1000000)
+        CHECK(sliced.slices == 1);  // all at once
+      else if (z == 20)
+        CHECK(sliced.slices > static_cast<double>(plan.reductions.reductions().size()) + 5);
+      else
+        CHECK(sliced.slices > 1);
     }
     CHECK(whole.slices == 0);
   }
@@ -66,7 +71,8 @@ TEST_CASE_TEMPLATE("slices: the same probabilities, all slices of a table scaled
     auto const whole = elim::eliminate<Semiring>(exec, network, plan);
     auto const sliced = elim::eliminate_in_slices<Semiring>(exec, network, plan, 8000);
     CHECK(sliced.slices > static_cast<double>(plan.reductions.reductions().size()));
-    CHECK(static_cast<double>(sliced.value) == doctest::Approx(static_cast<double>(whole.value)).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12));
+    CHECK(static_cast<double>(sliced.value) ==
+          doctest::Approx(static_cast<double>(whole.value)).epsilon(sizeof(Value) == 4 ? 1e-5 : 1e-12));
     CHECK(sliced.exponent == whole.exponent);
     CHECK(sliced.assignment == whole.assignment);
     CHECK(whole.value > 0);
@@ -100,8 +106,10 @@ TEST_CASE_TEMPLATE("slices: they fit, and shifts have them too", Cell, HORNBILL_
   CHECK(tables::reduce_in_slices<Semiring>(exec, host, values, bytes) > 3);
   for (Index x = 0; x < 30; ++x)
     for (Index y = 0; y < 20; ++y) {
-      Cost const in_a = given[0][static_cast<std::size_t>(20 * x + y)], in_b = given[1][static_cast<std::size_t>(20 * x + y)];
-      Cost const shift = values.cells(host.tables()[shifts[0]].offset + 20 * x + y), both = values.cells(host.tables().back().offset + 30 * y + x);
+      Cost const in_a = given[0][static_cast<std::size_t>(20 * x + y)],
+                 in_b = given[1][static_cast<std::size_t>(20 * x + y)];
+      Cost const shift = values.cells(host.tables()[shifts[0]].offset + 20 * x + y),
+                 both = values.cells(host.tables().back().offset + 30 * y + x);
       bool const is_possible = in_b < tables::infinite_cost;
       CHECK(both == (is_possible ? 0 : tables::infinite_cost));
       if (is_possible) CHECK(std::abs(2 * (in_a + shift) - (in_a + in_b)) <= 1);
@@ -134,7 +142,9 @@ TEST_CASE_TEMPLATE("slices: what is larger than the buffers that it goes by way 
     Offset cell = host.tables()[out].offset, wrong = 0;
     for (Index w = 0; w < ws; ++w)
       for (Index z = 0; z < zs; ++z)
-        for (Index x = 0; x < xs; ++x) wrong += values.cells(cell++) != std::min({in_a(x, z, 0, w), in_a(x, z, 1, w), in_a(x, z, 2, w)}) + in_b(z, x);
+        for (Index x = 0; x < xs; ++x)
+          wrong +=
+              values.cells(cell++) != std::min({in_a(x, z, 0, w), in_a(x, z, 1, w), in_a(x, z, 2, w)}) + in_b(z, x);
     CHECK(wrong == 0);
   };
   run(std::size_t{1} << 30, 1);
@@ -144,11 +154,15 @@ TEST_CASE_TEMPLATE("slices: what is larger than the buffers that it goes by way 
 TEST_CASE("mini-buckets: moments are not matched in 32 bits") {
   auto const network = clique<tables::NarrowCost>(6, [](Index i) { return tables::NarrowCost{i}; });
   auto const plan = plan_of(network, {.max_variables = 3, .match_moments = true});
-  CHECK_THROWS_WITH_AS(elim::eliminate<tables::MinSum<tables::NarrowCost>>(Kokkos::DefaultHostExecutionSpace(), network, plan), doctest::Contains("moments are matched in 64 bits"), Error);
+  CHECK_THROWS_WITH_AS(
+      elim::eliminate<tables::MinSum<tables::NarrowCost>>(Kokkos::DefaultHostExecutionSpace(), network, plan),
+      doctest::Contains("moments are matched in 64 bits"), Error);
 }
 
 TEST_CASE("slices: less memory than a row takes") {
   auto const network = clique<Cost>(10, [](Index i) { return Cost{i}; });
   auto const plan = plan_of(network, {.max_variables = 20});
-  CHECK_THROWS_WITH_AS(elim::eliminate_in_slices<tables::MinSum<Cost>>(Kokkos::DefaultHostExecutionSpace(), network, plan, 100), doctest::Contains("one row of a table needs"), CapacityError);
+  CHECK_THROWS_WITH_AS(
+      elim::eliminate_in_slices<tables::MinSum<Cost>>(Kokkos::DefaultHostExecutionSpace(), network, plan, 100),
+      doctest::Contains("one row of a table needs"), CapacityError);
 }

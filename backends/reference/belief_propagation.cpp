@@ -138,7 +138,8 @@ void BeliefPropagation::run_largest_first(Offset updates) {
 
 std::vector<Distribution> BeliefPropagation::marginals() const {
   std::vector<Distribution> result = evidence_;
-  for (std::size_t e = 0; e < f2v_.size(); ++e) result[graph_.factor_variables[e]] = product(result[graph_.factor_variables[e]], f2v_[e]);
+  for (std::size_t e = 0; e < f2v_.size(); ++e)
+    result[graph_.factor_variables[e]] = product(result[graph_.factor_variables[e]], f2v_[e]);
   return result;
 }
 

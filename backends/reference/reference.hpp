@@ -15,7 +15,8 @@ using Distribution = std::vector<long double>;
 /// The value of a factor at one assignment to its variables, by equations 1 and 2 of hornbill/bp/README.md.
 long double factor_value(HostFactorGraph const& graph, Index factor, std::vector<Index> const& states);
 
-/// Exact marginals by enumeration of all assignments.   \throws InputError if there are more than 2^24, or none is possible
+/// Exact marginals by enumeration of all assignments.
+/// \throws InputError if there are more than 2^24, or none is possible
 std::vector<Distribution> enumerate_marginals(HostFactorGraph const& graph, HostEvidence const& evidence);
 
 /// Loopy belief propagation with messages as pairs (vectors) of long double.

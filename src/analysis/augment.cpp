@@ -12,8 +12,8 @@
 namespace hornbill::analysis {
 namespace {
 
-/// The place of each tuple in the reverse postorder of a depth-first search from premises to heads, which few clauses go against: those
-/// that close a cycle of the search, and no others.
+/// The place of each tuple in the reverse postorder of a depth-first search from premises to heads, which few clauses
+/// go against: those that close a cycle of the search, and no others.
 std::vector<Index> reverse_postorder(ClauseSet const& clauses, std::span<Index const> depths, Incidence const& users) {
   std::vector<Index> place(clauses.num_tuples());
   std::vector<bool> seen(clauses.num_tuples()), derivable(clauses.num_clauses());
@@ -42,8 +42,10 @@ std::vector<Index> reverse_postorder(ClauseSet const& clauses, std::span<Index c
   return place;
 }
 
-/// The places of tuples in an order in which the premises of kept clauses come before their heads, and otherwise those of a rank do.
-std::vector<Index> places_by_rank(ClauseSet const& clauses, Incidence const& users, std::vector<bool> const& kept, std::vector<Index> const& rank) {
+/// The places of tuples in an order in which the premises of kept clauses come before their heads, and otherwise those
+/// of a rank do.
+std::vector<Index> places_by_rank(ClauseSet const& clauses, Incidence const& users, std::vector<bool> const& kept,
+                                  std::vector<Index> const& rank) {
   std::vector<Index> missing(clauses.num_tuples()), tuple_at(clauses.num_tuples()), place(clauses.num_tuples());
   for (Index t = 0; t < clauses.num_tuples(); ++t) tuple_at[rank[t]] = t;
   for (Index c = 0; c < clauses.num_clauses(); ++c)
@@ -61,12 +63,16 @@ std::vector<Index> places_by_rank(ClauseSet const& clauses, Incidence const& use
   return place;
 }
 
-/// Tuples in an order in which the premises of all kept clauses come before their heads.   Source: Pearce and Kelly 2006, with all edges
-/// of a clause at once, and searches from both ends in turn.
+/// Tuples in an order in which the premises of all kept clauses come before their heads.   Source: Pearce and Kelly
+/// 2006, with all edges of a clause at once, and searches from both ends in turn.
 class OrderedTuples {
  public:
   OrderedTuples(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> kept)
-      : clauses_(clauses), users_(by_premise(clauses, all_clauses(clauses))), derivers_(by_head(clauses, all_clauses(clauses))), kept_(clauses.num_clauses()), side_(clauses.num_tuples()) {
+      : clauses_(clauses),
+        users_(by_premise(clauses, all_clauses(clauses))),
+        derivers_(by_head(clauses, all_clauses(clauses))),
+        kept_(clauses.num_clauses()),
+        side_(clauses.num_tuples()) {
     for (Index c : kept) kept_[c] = true;
     place_ = places_by_rank(clauses, users_, kept_, reverse_postorder(clauses, depths, users_));
     tuple_at_.resize(place_.size());
@@ -76,10 +82,14 @@ class OrderedTuples {
   bool is_kept(Index clause) const { return kept_[clause]; }
 
   /// Keeps a clause if it fits the order as it is.
-  void keep_where_it_fits(Index clause) { kept_[clause] = kept_[clause] || last_premise(clause) < place_[clauses_.heads[clause]]; }
+  void keep_where_it_fits(Index clause) {
+    kept_[clause] = kept_[clause] || last_premise(clause) < place_[clauses_.heads[clause]];
+  }
 
   /// Keeps a clause unless it makes a cycle.
-  void try_to_keep(Index clause) { kept_[clause] = kept_[clause] || make_room(clauses_.heads[clause], clauses_.body_of(clause), last_premise(clause)); }
+  void try_to_keep(Index clause) {
+    kept_[clause] = kept_[clause] || make_room(clauses_.heads[clause], clauses_.body_of(clause), last_premise(clause));
+  }
 
  private:
   static constexpr std::uint8_t side_after = 1, side_before = 2, moving = 3;
@@ -90,7 +100,8 @@ class OrderedTuples {
     return last;
   }
 
-  /// Moves the premises, and what comes before them, ahead of the head and what comes after it. False if that makes a cycle.
+  /// Moves the premises, and what comes before them, ahead of the head and what comes after it. False if that makes a
+  /// cycle.
   bool make_room(Index head, std::span<Index const> body, Index last) {
     Index const first = place_[head];
     if (last < first) return true;
@@ -139,7 +150,8 @@ class OrderedTuples {
       for (Index c : side == side_after ? tuples.users_.of(t) : tuples.derivers_.of(t)) {
         ++work;
         if (!tuples.kept_[c]) continue;
-        if (side == side_after) step(tuples.clauses_.heads[c]);
+        if (side == side_after)
+          step(tuples.clauses_.heads[c]);
         else
           for (Index premise : tuples.clauses_.body_of(c)) step(premise);
       }
@@ -152,7 +164,8 @@ class OrderedTuples {
     for (Index t : some) side_[t] = moving;
     moved_.clear();
     stays_.clear();
-    for (Index at = first; at <= last; ++at) (side_[tuple_at_[at]] == moving ? moved_ : stays_).push_back(tuple_at_[at]);
+    for (Index at = first; at <= last; ++at)
+      (side_[tuple_at_[at]] == moving ? moved_ : stays_).push_back(tuple_at_[at]);
     Index at = first;
     for (auto const* part : {behind ? &stays_ : &moved_, behind ? &moved_ : &stays_})
       for (Index t : *part) put(t, at++);
@@ -169,17 +182,20 @@ class OrderedTuples {
   std::vector<bool> kept_;
   std::vector<Index> place_, tuple_at_;
   std::vector<Index> moved_, stays_;  ///< of a move under way
-  std::vector<std::uint8_t> side_;  ///< of a search under way, that has found the tuple
+  std::vector<std::uint8_t> side_;    ///< of a search under way, that has found the tuple
 };
 
 }  // namespace
 
-std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> kept) {
+std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths,
+                                     std::span<Index const> kept) {
   OrderedTuples tuples(clauses, depths, kept);
   std::vector<Index> others, augmented;
   for (Index c = 0; c < clauses.num_clauses(); ++c)
     if (!tuples.is_kept(c) && depth_of_body(clauses, depths, c) != underivable) others.push_back(c);
-  std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return depth_of_body(clauses, depths, a) < depth_of_body(clauses, depths, b); });
+  std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) {
+    return depth_of_body(clauses, depths, a) < depth_of_body(clauses, depths, b);
+  });
   for (Index c : others) tuples.keep_where_it_fits(c);  // most do, each at no cost
   for (Index c : others) tuples.try_to_keep(c);
   for (Index c = 0; c < clauses.num_clauses(); ++c)

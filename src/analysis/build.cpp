@@ -19,7 +19,8 @@ struct Numbering {
   std::vector<Index> of_tuple, of_clause;
   std::vector<std::string> names;
 
-  Numbering(ClauseSet const& clauses, std::vector<Index> const& order, Incidence const& derivers) : of_tuple(clauses.num_tuples()), of_clause(clauses.num_clauses()) {
+  Numbering(ClauseSet const& clauses, std::vector<Index> const& order, Incidence const& derivers)
+      : of_tuple(clauses.num_tuples()), of_clause(clauses.num_clauses()) {
     names.reserve(of_tuple.size() + of_clause.size());
     for (Index t : order) {
       for (Index c : derivers.of(t)) {
@@ -47,7 +48,8 @@ struct UsedRules {
   }
 };
 
-io::Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms, std::string const& source) {
+io::Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms,
+                std::string const& source) {
   auto const order = topological_order(clauses, source);
   auto const derivers = by_head(clauses, all_clauses(clauses));
   Numbering variables(clauses, order, derivers);
@@ -82,8 +84,9 @@ io::Model build(ClauseSet const& clauses, std::vector<double> const& probability
 
 }  // namespace
 
-io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities, std::span<Index const> alarms, BuildOptions const& options,
-                      std::string const& source, std::string const& source_of_probabilities) {
+io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
+                      std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
+                      std::string const& source_of_probabilities) {
   auto const built = [&](ClauseSet const& all, std::span<Index const> of_alarms) {
     return build(all, probabilities_of_rules(all, probabilities, source_of_probabilities), of_alarms, source);
   };
@@ -95,7 +98,8 @@ io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> co
 void write_dictionary(io::Model const& model, std::string const& file) {
   auto const& graph = model.graph;
   std::vector<bool> is_clause(graph.num_variables);
-  for (Index a = 0; a < graph.num_factors(); ++a) is_clause[graph.variables_of(a)[0]] = graph.factor_type[a] == FactorType::conjunction;
+  for (Index a = 0; a < graph.num_factors(); ++a)
+    is_clause[graph.variables_of(a)[0]] = graph.factor_type[a] == FactorType::conjunction;
   std::string text;
   for (Index v = 0; v < graph.num_variables; ++v) {
     auto const& name = graph.variable_names[v];

@@ -32,7 +32,11 @@ std::string_view trimmed(std::string_view text) {
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto const lead = static_cast<unsigned char>(text[i]);
-    std::size_t const length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) == 0xe0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    std::size_t const length = lead < 0x80                   ? 1
+                               : lead >= 0xc2 && lead < 0xe0 ? 2
+                               : (lead & 0xf0) == 0xe0       ? 3
+                               : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                             : 0;
     if (length == 0 || i + length > text.size()) return false;
     for (std::size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
@@ -58,7 +62,9 @@ class Lines {
     }
     return std::nullopt;
   }
-  [[noreturn]] void fail(std::string const& message) const { throw InputError(file_, fmt::format("line {}", number_), message); }
+  [[noreturn]] void fail(std::string const& message) const {
+    throw InputError(file_, fmt::format("line {}", number_), message);
+  }
 
  private:
   std::string file_, text_;
@@ -106,13 +112,18 @@ struct SameClause {
     return hash;
   }
   bool operator()(Index a, Index b) const {
-    return set.heads[a] == set.heads[b] && std::ranges::equal(set.rules_of(a), set.rules_of(b)) && std::ranges::equal(set.body_of(a), set.body_of(b));
+    return set.heads[a] == set.heads[b] && std::ranges::equal(set.rules_of(a), set.rules_of(b)) &&
+           std::ranges::equal(set.body_of(a), set.body_of(b));
   }
 };
 
 class ClauseReader {
  public:
-  explicit ClauseReader(std::string const& file) : lines_(file), tuple_(set_.tuple_names), rule_(set_.rule_names), known_(1024, SameClause{set_}, SameClause{set_}) {}
+  explicit ClauseReader(std::string const& file)
+      : lines_(file),
+        tuple_(set_.tuple_names),
+        rule_(set_.rule_names),
+        known_(1024, SameClause{set_}, SameClause{set_}) {}
 
   ClauseSet read() {
     while (auto const line = lines_.next()) read_line(*line);
@@ -129,14 +140,20 @@ class ClauseReader {
       auto const end = std::min(literals.find(", ", at), literals.size());
       auto const literal = trimmed(literals.substr(at, end - at));
       at = end + 2;
-      if (literal.empty()) lines_.fail(literals.empty() ? "the clause has no head" : "a literal is missing between two commas");
+      if (literal.empty())
+        lines_.fail(literals.empty() ? "the clause has no head" : "a literal is missing between two commas");
       bool const last = end == literals.size(), negated = literal == "NOT" || literal.starts_with("NOT ");
       auto const name = negated ? trimmed(literal.substr(3)) : literal;
       if (name.empty()) lines_.fail("a tuple is missing after NOT");
-      if (last && negated) lines_.fail(fmt::format("the clause has no head: its last literal, NOT {}, is negated", name));
-      if (!last && !negated) lines_.fail(fmt::format("the premise {} is not negated: premises are NOT, and the head is the last literal", name));
-      if (last) head = tuple_(name);
-      else body_.push_back(tuple_(name));
+      if (last && negated)
+        lines_.fail(fmt::format("the clause has no head: its last literal, NOT {}, is negated", name));
+      if (!last && !negated)
+        lines_.fail(
+            fmt::format("the premise {} is not negated: premises are NOT, and the head is the last literal", name));
+      if (last)
+        head = tuple_(name);
+      else
+        body_.push_back(tuple_(name));
     }
     std::sort(body_.begin(), body_.end());
     body_.erase(std::unique(body_.begin(), body_.end()), body_.end());
@@ -193,15 +210,20 @@ std::map<std::string, double> read_rule_probabilities(std::string const& file) {
     auto const [rule, text] = split_rule(*line, lines);
     double p = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), p);
-    if (error != std::errc{} || end != text.data() + text.size()) lines.fail(fmt::format("'{}' is not a probability", text));
-    if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1)) lines.fail(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
+    if (error != std::errc{} || end != text.data() + text.size())
+      lines.fail(fmt::format("'{}' is not a probability", text));
+    if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1))
+      lines.fail(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
     auto const [known, is_new] = probabilities.try_emplace(std::string(rule), p);
-    if (!is_new && known->second != p) lines.fail(fmt::format("{} has the probability {} on an earlier line, and {} here; keep one of the two", rule, known->second, p));
+    if (!is_new && known->second != p)
+      lines.fail(fmt::format("{} has the probability {} on an earlier line, and {} here; keep one of the two", rule,
+                             known->second, p));
   }
   return probabilities;
 }
 
-std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<std::string, double> const& probabilities, std::string const& file) {
+std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
+                                           std::string const& file) {
   std::vector<bool> is_used(clauses.rule_names.size());
   for (Index r : clauses.rules) is_used[r] = true;
   std::vector<double> of_rules(clauses.rule_names.size());
@@ -209,7 +231,9 @@ std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<st
     if (!is_used[r]) continue;
     auto const& rule = clauses.rule_names[r];
     auto const found = probabilities.find(rule);
-    if (found == probabilities.end()) throw InputError(file, "", fmt::format("has no probability for the rule {}; add a line `{}: 0.999`, say", rule, rule));
+    if (found == probabilities.end())
+      throw InputError(file, "",
+                       fmt::format("has no probability for the rule {}; add a line `{}: 0.999`, say", rule, rule));
     of_rules[r] = found->second;
   }
   return of_rules;

@@ -29,11 +29,13 @@ std::vector<Index> derivation_depths(ClauseSet const& clauses) {
 std::vector<Index> forward_clauses(ClauseSet const& clauses, std::span<Index const> depths) {
   std::vector<Index> forward;
   for (Index c = 0; c < clauses.num_clauses(); ++c)
-    if (clauses.body_of(c).empty() || depth_of_body(clauses, depths, c) < depths[clauses.heads[c]]) forward.push_back(c);
+    if (clauses.body_of(c).empty() || depth_of_body(clauses, depths, c) < depths[clauses.heads[c]])
+      forward.push_back(c);
   return forward;
 }
 
-std::vector<Index> coreachable_clauses(ClauseSet const& clauses, std::span<Index const> listed, std::span<Index const> alarms) {
+std::vector<Index> coreachable_clauses(ClauseSet const& clauses, std::span<Index const> listed,
+                                       std::span<Index const> alarms) {
   auto const deriving = by_head(clauses, listed);
   std::vector<bool> wanted(clauses.num_tuples());
   std::vector<Index> stack, coreachable;

@@ -18,14 +18,21 @@ std::vector<Index> order_of_derivations(HostFactorGraph const& graph, std::strin
   auto order = network_order(graph, source);
   for (Index a : order)
     if (graph.p2[a] > 0 && graph.variables_of(a).size() > 1)
-      throw InputError(source, "", fmt::format("factor {}: {} may be true though its body is not (p2 = {}); it has no derivations", a, graph.name_of(graph.variables_of(a)[0]), graph.p2[a]));
+      throw InputError(source, "",
+                       fmt::format("factor {}: {} may be true though its body is not (p2 = {}); it has no derivations",
+                                   a, graph.name_of(graph.variables_of(a)[0]), graph.p2[a]));
   return order;
 }
 
 class Deriver {
  public:
   Deriver(HostFactorGraph const& graph, std::span<double const> log_weights, std::string const& source)
-      : graph_(graph), log_weights_(log_weights), order_(order_of_derivations(graph, source)), factor_of_(graph.num_variables), chosen_(graph.num_variables), best_(graph.num_variables) {
+      : graph_(graph),
+        log_weights_(log_weights),
+        order_(order_of_derivations(graph, source)),
+        factor_of_(graph.num_variables),
+        chosen_(graph.num_variables),
+        best_(graph.num_variables) {
     for (Index a : order_) {
       Index const head = graph.variables_of(a)[0];
       factor_of_[head] = a;
@@ -111,9 +118,12 @@ double log_weight_of_disjunction(double p1, double from_head) {
 
 }  // namespace
 
-void require_derivations(HostFactorGraph const& graph, std::string const& source) { order_of_derivations(graph, source); }
+void require_derivations(HostFactorGraph const& graph, std::string const& source) {
+  order_of_derivations(graph, source);
+}
 
-std::vector<double> log_derivation_weights(HostFactorGraph const& graph, std::span<double const> to_variables, std::span<double const> to_factors) {
+std::vector<double> log_derivation_weights(HostFactorGraph const& graph, std::span<double const> to_variables,
+                                           std::span<double const> to_factors) {
   auto const edges = static_cast<std::size_t>(graph.num_edges());
   if (to_variables.size() < edges) throw ShapeError("messages to variables", edges, to_variables.size());
   require_size("messages to factors", edges, to_factors.size());
@@ -136,7 +146,8 @@ std::vector<double> log_derivation_weights(HostFactorGraph const& graph, std::sp
   return log_weights;
 }
 
-std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple, std::span<double const> log_weights, std::string const& source) {
+std::optional<Derivation> most_probable_derivation(HostFactorGraph const& graph, Index tuple,
+                                                   std::span<double const> log_weights, std::string const& source) {
   require_size("weights of factors", static_cast<std::size_t>(graph.num_factors()), log_weights.size());
   return Deriver(graph, log_weights, source).derive(tuple);
 }

@@ -15,7 +15,8 @@ struct Incidence {
   std::vector<Index> clauses;
 
   template <class TuplesOf>
-  Incidence(Index num_tuples, std::span<Index const> listed, TuplesOf const& tuples_of) : offsets(static_cast<std::size_t>(num_tuples) + 1) {
+  Incidence(Index num_tuples, std::span<Index const> listed, TuplesOf const& tuples_of)
+      : offsets(static_cast<std::size_t>(num_tuples) + 1) {
     for (Index c : listed)
       for (Index t : tuples_of(c)) ++offsets[t + 1];
     for (Index t = 0; t < num_tuples; ++t) offsets[t + 1] += offsets[t];
@@ -24,7 +25,9 @@ struct Incidence {
     for (Index c : listed)
       for (Index t : tuples_of(c)) clauses[next[t]++] = c;
   }
-  std::span<Index const> of(Index tuple) const { return std::span(clauses).subspan(offsets[tuple], offsets[tuple + 1] - offsets[tuple]); }
+  std::span<Index const> of(Index tuple) const {
+    return std::span(clauses).subspan(offsets[tuple], offsets[tuple + 1] - offsets[tuple]);
+  }
 };
 
 inline std::vector<Index> all_clauses(ClauseSet const& clauses) {

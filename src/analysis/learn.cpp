@@ -44,7 +44,8 @@ class Learner {
       collect_rules(run);
     }
     for (auto const& name : options_.fixed)
-      if (!learned_.rules.contains(name)) throw InputError(fmt::format("the rule '{}', which is to stay as it is, is in no model", name));
+      if (!learned_.rules.contains(name))
+        throw InputError(fmt::format("the rule '{}', which is to stay as it is, is in no model", name));
   }
 
   Learned learn() {
@@ -72,11 +73,16 @@ class Learner {
       double const p = rules.probabilities[r];
       auto const [known, is_new] = learned_.rules.try_emplace(rules.names[r], LearnedRule{p, p, 0});
       if (!is_new && known->second.before != p)
-        throw InputError(run.name, "/rules", fmt::format("the rule {} starts with the probability {}, and with {} in another run; give one for all", rules.names[r], p, known->second.before));
+        throw InputError(
+            run.name, "/rules",
+            fmt::format("the rule {} starts with the probability {}, and with {} in another run; give one for all",
+                        rules.names[r], p, known->second.before));
     }
   }
 
-  bool is_fixed(std::string const& name, LearnedRule const& rule) const { return rule.before == 0 || rule.before == 1 || options_.fixed.contains(name); }
+  bool is_fixed(std::string const& name, LearnedRule const& rule) const {
+    return rule.before == 0 || rule.before == 1 || options_.fixed.contains(name);
+  }
 
   bool may_step() const { return steps_ < options_.max_steps && !learned_.converged; }
 
@@ -96,9 +102,9 @@ class Learner {
     return objective;
   }
 
-  /// A step from where the last two lead to. Steps are short where labels say little, and each much like the one before; where the leap
-  /// goes too far, it is taken back.   Source: Varadhan and Roland: Simple and globally convergent methods for accelerating the
-  /// convergence of any EM algorithm, 2008: scheme S3, here in log-odds
+  /// A step from where the last two lead to. Steps are short where labels say little, and each much like the one
+  /// before; where the leap goes too far, it is taken back.   Source: Varadhan and Roland: Simple and globally
+  /// convergent methods for accelerating the convergence of any EM algorithm, 2008: scheme S3, here in log-odds
   void leap(std::vector<double> const& start, std::vector<double> const& first, std::vector<double> const& second) {
     double of_step = 0, of_turn = 0;
     for (std::size_t r = 0; r < start.size(); ++r) {
@@ -109,7 +115,8 @@ class Learner {
     if (of_turn == 0) return;
     double const length = std::max(1.0, std::sqrt(of_step / of_turn));
     auto ahead = start;
-    for (std::size_t r = 0; r < start.size(); ++r) ahead[r] += 2 * length * (first[r] - start[r]) + length * length * (second[r] - 2 * first[r] + start[r]);
+    for (std::size_t r = 0; r < start.size(); ++r)
+      ahead[r] += 2 * length * (first[r] - start[r]) + length * length * (second[r] - 2 * first[r] + start[r]);
     double const before = reached_;
     set_log_odds(ahead);
     if (step() >= before) return;
@@ -129,7 +136,8 @@ class Learner {
   void set_log_odds(std::vector<double> const& values) {
     std::size_t next = 0;
     for (auto& [name, rule] : learned_.rules)
-      if (!is_fixed(name, rule)) rule.probability = std::clamp(hornbill::detail::probability(values[next++]), least, 1 - least);
+      if (!is_fixed(name, rule))
+        rule.probability = std::clamp(hornbill::detail::probability(values[next++]), least, 1 - least);
     for (auto& run : runs_) take_probabilities(run);
   }
 
@@ -137,7 +145,9 @@ class Learner {
   double log_prior() const {
     double sum = 0;
     for (auto const& [name, rule] : learned_.rules)
-      if (!is_fixed(name, rule)) sum += options_.prior * (rule.before * std::log(rule.probability) + (1 - rule.before) * std::log(1 - rule.probability));
+      if (!is_fixed(name, rule))
+        sum += options_.prior *
+               (rule.before * std::log(rule.probability) + (1 - rule.before) * std::log(1 - rule.probability));
     return sum;
   }
 
@@ -159,7 +169,8 @@ class Learner {
     for (auto& run : runs_) {
       auto const& graph = run.model->graph;
       auto const report = run.inference->run(options_.inference);
-      if (report.stop == bp::Stop::contradiction) throw ContradictingLabels(run.name, graph.name_of(report.contradiction));
+      if (report.stop == bp::Stop::contradiction)
+        throw ContradictingLabels(run.name, graph.name_of(report.contradiction));
       now.unconverged += report.stop != bp::Stop::converged;
       auto const to_variables = run.inference->factor_messages(), to_factors = run.inference->variable_messages();
       now.log_likelihood += bp::log_evidence(graph, orders_.at(run.model), run.labels, to_variables);
@@ -193,7 +204,8 @@ class Learner {
     for (auto& [name, rule] : learned_.rules) {
       auto const& of_rule = trials.at(name);
       if (is_fixed(name, rule) || of_rule.tried + options_.prior <= 0) continue;
-      double const p = std::clamp((of_rule.held + options_.prior * rule.before) / (of_rule.tried + options_.prior), least, 1 - least);
+      double const p = std::clamp((of_rule.held + options_.prior * rule.before) / (of_rule.tried + options_.prior),
+                                  least, 1 - least);
       change = std::max(change, std::abs(p - std::exchange(rule.probability, p)));
     }
     return change;
@@ -203,23 +215,27 @@ class Learner {
   LearnOptions const& options_;
   std::map<io::Model const*, std::vector<Index>> orders_;  ///< of the models' factors
   Learned learned_;
-  int steps_ = 0;        ///< also those that were taken back
-  double reached_ = 0;   ///< objective before the last step
+  int steps_ = 0;       ///< also those that were taken back
+  double reached_ = 0;  ///< objective before the last step
 };
 
 }  // namespace
 
 ContradictingLabels::ContradictingLabels(std::string const& run, std::string const& variable)
-    : InputError(run, "", fmt::format("the labels contradict each other, or what is certain of the model, at {}", variable)) {}
+    : InputError(run, "",
+                 fmt::format("the labels contradict each other, or what is certain of the model, at {}", variable)) {}
 
 void set_rule_probabilities(io::Model& model, std::vector<double> const& probabilities) {
-  if (probabilities.size() != model.rules.names.size()) throw ShapeError("probabilities of rules", model.rules.names.size(), probabilities.size());
+  if (probabilities.size() != model.rules.names.size())
+    throw ShapeError("probabilities of rules", model.rules.names.size(), probabilities.size());
   model.rules.probabilities = probabilities;
   if (model.rules.empty()) return;
   for (Index a = 0; a < model.graph.num_factors(); ++a)
     if (auto const rules = model.rules.of(a); !rules.empty()) model.graph.p1[a] = product_of(rules, probabilities);
 }
 
-Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options) { return Learner(runs, options).learn(); }
+Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options) {
+  return Learner(runs, options).learn();
+}
 
 }  // namespace hornbill::analysis

@@ -9,12 +9,14 @@
 namespace hornbill::analysis {
 namespace {
 
-void require_derived(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> alarms, std::string const& source) {
+void require_derived(ClauseSet const& clauses, std::span<Index const> depths, std::span<Index const> alarms,
+                     std::string const& source) {
   std::vector<bool> derived(clauses.num_tuples());
   for (Index head : clauses.heads) derived[head] = true;
   for (Index alarm : alarms)
     if (!derived[alarm] || depths[alarm] == underivable)
-      throw InputError(source, "", fmt::format("no clause derives the alarm {} from inputs", clauses.tuple_names[alarm]));
+      throw InputError(source, "",
+                       fmt::format("no clause derives the alarm {} from inputs", clauses.tuple_names[alarm]));
 }
 
 Index count_underivable(ClauseSet const& clauses, std::span<Index const> depths) {
@@ -25,7 +27,8 @@ Index count_underivable(ClauseSet const& clauses, std::span<Index const> depths)
 
 }  // namespace
 
-Pruned prune(ClauseSet const& clauses, std::span<Index const> alarms, PruneOptions const& options, std::string const& source) {
+Pruned prune(ClauseSet const& clauses, std::span<Index const> alarms, PruneOptions const& options,
+             std::string const& source) {
   auto const depths = derivation_depths(clauses);
   require_derived(clauses, depths, alarms, source);
   auto acyclic = forward_clauses(clauses, depths);
@@ -33,7 +36,9 @@ Pruned prune(ClauseSet const& clauses, std::span<Index const> alarms, PruneOptio
   auto const coreachable = coreachable_clauses(clauses, acyclic, alarms);
   auto selection = select(clauses, coreachable);
   Pruned pruned;
-  pruned.report = {.clauses = clauses.num_clauses(), .tuples = clauses.num_tuples(), .underivable = count_underivable(clauses, depths)};
+  pruned.report = {.clauses = clauses.num_clauses(),
+                   .tuples = clauses.num_tuples(),
+                   .underivable = count_underivable(clauses, depths)};
   pruned.report.cyclic = clauses.num_clauses() - pruned.report.underivable - static_cast<Index>(acyclic.size());
   pruned.report.irrelevant = static_cast<Index>(acyclic.size() - coreachable.size());
   for (Index alarm : alarms) pruned.alarms.push_back(selection.tuple_of[alarm]);

@@ -35,7 +35,10 @@ ClauseSet same_names(ClauseSet const& clauses) {
 class Folding {
  public:
   Folding(ClauseSet const& clauses, std::span<Index const> alarms, std::vector<Index> const& order)
-      : clauses_(clauses), into_(clauses.num_clauses(), -1), folded_(clauses.num_tuples()), listed_in_(clauses.num_tuples(), -1) {
+      : clauses_(clauses),
+        into_(clauses.num_clauses(), -1),
+        folded_(clauses.num_tuples()),
+        listed_in_(clauses.num_tuples(), -1) {
     auto const derivers = by_head(clauses, all_clauses(clauses)), users = by_premise(clauses, all_clauses(clauses));
     std::vector<bool> is_alarm(clauses.num_tuples());
     for (Index alarm : alarms) is_alarm[alarm] = true;
@@ -84,9 +87,9 @@ class Folding {
   }
 
   ClauseSet const& clauses_;
-  std::vector<Index> into_;        ///< by clause: the whole that it becomes part of, or -1
-  std::vector<bool> folded_;       ///< by tuple
-  std::vector<Index> listed_in_;   ///< by tuple: the last whole that has it as a premise
+  std::vector<Index> into_;       ///< by clause: the whole that it becomes part of, or -1
+  std::vector<bool> folded_;      ///< by tuple
+  std::vector<Index> listed_in_;  ///< by tuple: the last whole that has it as a premise
   std::vector<Index> parts_, body_, rules_;
 };
 

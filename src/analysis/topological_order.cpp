@@ -16,12 +16,14 @@ namespace {
 
 /// Of tuples that could not be placed, some that derive one another, in words.
 std::string describe_cycle(ClauseSet const& clauses, std::vector<bool> const& placed) {
-  // Every tuple that is not placed has a clause with a premise that is not: going back from premise to premise must return.
+  // Every tuple that is not placed has a clause with a premise that is not: going back from premise to premise must
+  // return.
   std::vector<Index> cause(clauses.num_tuples(), -1);
   for (Index c = 0; c < clauses.num_clauses(); ++c)
     for (Index t : clauses.body_of(c))
       if (!placed[t]) cause[clauses.heads[c]] = t;
-  auto const cycle = cycle_of_causes(cause, static_cast<Index>(std::find(placed.begin(), placed.end(), false) - placed.begin()));
+  auto const cycle =
+      cycle_of_causes(cause, static_cast<Index>(std::find(placed.begin(), placed.end(), false) - placed.begin()));
   return hornbill::describe_cycle(cycle, [&](Index t) { return clauses.tuple_names[t]; });
 }
 
@@ -49,7 +51,9 @@ std::vector<Index> topological_order(ClauseSet const& clauses, std::string const
       if (--missing_premises[c] == 0) finish(c);
   }
   if (order.size() < placed.size())
-    throw InputError(source, "", fmt::format("the clauses have a cycle: {}. `hornbill clauses prune` keeps clauses without cycles", describe_cycle(clauses, placed)));
+    throw InputError(source, "",
+                     fmt::format("the clauses have a cycle: {}. `hornbill clauses prune` keeps clauses without cycles",
+                                 describe_cycle(clauses, placed)));
   return order;
 }
 

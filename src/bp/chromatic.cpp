@@ -54,15 +54,21 @@ Conflicts conflicts_of(HostFactorGraph const& graph, std::vector<Index> const& f
     Neighbourhood neighbourhood;
     for (Index v = 0; v < graph.num_variables; ++v) {
       Offset const first = variable_edges.offsets[v];
-      neighbourhood.gather(graph, factor_of_edge, std::span(variable_edges.edges).subspan(first, variable_edges.offsets[v + 1] - first));
+      neighbourhood.gather(graph, factor_of_edge,
+                           std::span(variable_edges.edges).subspan(first, variable_edges.offsets[v + 1] - first));
       neighbourhood.for_each_conflict(pair);
     }
   };
   std::vector<Offset> next(graph.num_factors() + 1, 0);
-  for_each_conflict([&](Index a, Index b) { ++next[a]; ++next[b]; });
+  for_each_conflict([&](Index a, Index b) {
+    ++next[a];
+    ++next[b];
+  });
   std::exclusive_scan(next.begin(), next.end(), next.begin(), Offset{0});
-  if (next.back() > std::numeric_limits<Index>::max()) throw CapacityError("the conflicts of this graph's factors are too many to colour");
-  Conflicts result{{"hornbill::bp::conflict_offsets", next.size()}, {"hornbill::bp::conflicts", static_cast<std::size_t>(next.back())}};
+  if (next.back() > std::numeric_limits<Index>::max())
+    throw CapacityError("the conflicts of this graph's factors are too many to colour");
+  Conflicts result{{"hornbill::bp::conflict_offsets", next.size()},
+                   {"hornbill::bp::conflicts", static_cast<std::size_t>(next.back())}};
   std::copy(next.begin(), next.end(), result.offsets.data());
   for_each_conflict([&](Index a, Index b) {
     result.neighbours(next[a]++) = b;
@@ -71,8 +77,8 @@ Conflicts conflicts_of(HostFactorGraph const& graph, std::vector<Index> const& f
   return result;
 }
 
-/// Numbers factors by breadth-first search over their conflicts: coloured in this order, a graph without odd cycles needs two
-/// colours, where in file order it needs six to eight.
+/// Numbers factors by breadth-first search over their conflicts: coloured in this order, a graph without odd cycles
+/// needs two colours, where in file order it needs six to eight.
 /// \return number of each factor
 std::vector<Index> breadth_first_numbers(Conflicts const& conflicts, Index num_factors) {
   std::vector<Index> number(num_factors, -1), queue;
@@ -93,11 +99,13 @@ std::vector<Index> breadth_first_numbers(Conflicts const& conflicts, Index num_f
 
 Conflicts renumbered(Conflicts const& conflicts, std::vector<Index> const& number) {
   auto const num_factors = static_cast<Index>(number.size());
-  Conflicts result{{"hornbill::bp::conflict_offsets", conflicts.offsets.extent(0)}, {"hornbill::bp::conflicts", conflicts.neighbours.extent(0)}};
+  Conflicts result{{"hornbill::bp::conflict_offsets", conflicts.offsets.extent(0)},
+                   {"hornbill::bp::conflicts", conflicts.neighbours.extent(0)}};
   std::vector<Index> factor(num_factors);
   for (Index a = 0; a < num_factors; ++a) factor[number[a]] = a;
   for (Index n = 0, at = 0; n < num_factors; ++n) {
-    for (Index k = conflicts.offsets(factor[n]); k < conflicts.offsets(factor[n] + 1); ++k) result.neighbours(at++) = number[conflicts.neighbours(k)];
+    for (Index k = conflicts.offsets(factor[n]); k < conflicts.offsets(factor[n] + 1); ++k)
+      result.neighbours(at++) = number[conflicts.neighbours(k)];
     result.offsets(n + 1) = at;
   }
   return result;
@@ -106,13 +114,15 @@ Conflicts renumbered(Conflicts const& conflicts, std::vector<Index> const& numbe
 }  // namespace
 
 std::vector<Index> colours_of_factors(HostFactorGraph const& graph) {
-  if (!Kokkos::is_initialized()) throw InputError("CHROMATIC colours with Kokkos Kernels, which needs Kokkos to be initialised first");
+  if (!Kokkos::is_initialized())
+    throw InputError("CHROMATIC colours with Kokkos Kernels, which needs Kokkos to be initialised first");
   Index const num_factors = graph.num_factors();
   if (num_factors == 0) return {};
   auto const by_factor = conflicts_of(graph, factors_of_edges(graph));
   auto const number = breadth_first_numbers(by_factor, num_factors);
   auto const conflicts = renumbered(by_factor, number);
-  KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, double, Host, Kokkos::HostSpace, Kokkos::HostSpace> handle;
+  KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, double, Host, Kokkos::HostSpace, Kokkos::HostSpace>
+      handle;
   handle.create_graph_coloring_handle(KokkosGraph::COLORING_SERIAL);  // the same colours in every run
   KokkosGraph::Experimental::graph_color(&handle, num_factors, num_factors, conflicts.offsets, conflicts.neighbours);
   auto const colours = handle.get_graph_coloring_handle()->get_vertex_colors();

@@ -11,7 +11,8 @@
 namespace hornbill::bp {
 namespace {
 
-void require_messages(HostFactorGraph const& graph, std::span<double const> to_variables, std::span<double const> to_factors) {
+void require_messages(HostFactorGraph const& graph, std::span<double const> to_variables,
+                      std::span<double const> to_factors) {
   auto const edges = static_cast<std::size_t>(graph.num_edges());
   if (to_variables.size() < edges) throw ShapeError("messages to variables", edges, to_variables.size());
   if (to_factors.size() != edges) throw ShapeError("messages to factors", edges, to_factors.size());
@@ -19,13 +20,16 @@ void require_messages(HostFactorGraph const& graph, std::span<double const> to_v
 
 }  // namespace
 
-ExpectedCounts expected_counts(HostFactorGraph const& graph, std::span<double const> to_variables, std::span<double const> to_factors) {
+ExpectedCounts expected_counts(HostFactorGraph const& graph, std::span<double const> to_variables,
+                               std::span<double const> to_factors) {
   require_messages(graph, to_variables, to_factors);
   ExpectedCounts counts{std::vector<double>(graph.num_factors()), std::vector<double>(graph.num_factors())};
   for (Index a = 0; a < graph.num_factors(); ++a) {
     double const p = graph.p1[a];
     if (graph.factor_type[a] != FactorType::conjunction) continue;
-    if (graph.p2[a] > 0 && graph.variables_of(a).size() > 1) throw InputError(fmt::format("factor {} may be true though its body is not (p2 = {}): it has no expected counts", a, graph.p2[a]));
+    if (graph.p2[a] > 0 && graph.variables_of(a).size() > 1)
+      throw InputError(fmt::format("factor {} may be true though its body is not (p2 = {}): it has no expected counts",
+                                   a, graph.p2[a]));
     if (p == 0) continue;
     double const to_head = to_variables[graph.factor_offsets[a]], both = to_head + to_factors[graph.factor_offsets[a]];
     // Messages that have not quite converged may say that the body is more than certain.

@@ -34,7 +34,10 @@ class TopTwo {
 class OrderLevels {
  public:
   explicit OrderLevels(HostFactorGraph const& graph)
-      : graph_(graph), written_(graph.num_variables), read_(graph.num_variables), level_(graph.factor_variables.size(), -1) {}
+      : graph_(graph),
+        written_(graph.num_variables),
+        read_(graph.num_variables),
+        level_(graph.factor_variables.size(), -1) {}
 
   void add_run(Index factor, std::span<Offset const> run) {
     auto const variables = graph_.variables_of(factor);
@@ -45,7 +48,8 @@ class OrderLevels {
     TopTwo outputs;
     for (Offset e : run) {
       auto const j = static_cast<Index>(e - first_edge);
-      level_[e] = std::max(1 + inputs.largest_except(j), std::max(read_[variables[j]].largest_except(factor), Index{0}));
+      level_[e] =
+          std::max(1 + inputs.largest_except(j), std::max(read_[variables[j]].largest_except(factor), Index{0}));
       outputs.add(level_[e], j);
     }
     for (Offset e : run) written_[graph_.factor_variables[e]].add(level_[e], factor);
@@ -92,15 +96,17 @@ std::vector<Offset> sort_topologically(std::size_t num_edges, std::vector<Offset
   auto const predecessors = group_by(after, before, num_edges);
   auto waiting_predecessor = [&](Offset e) {
     auto const first = predecessors.edges.begin() + predecessors.offsets[e];
-    return *std::find_if(first, predecessors.edges.begin() + predecessors.offsets[e + 1], [&](Offset p) { return waiting[p] > 0; });
+    return *std::find_if(first, predecessors.edges.begin() + predecessors.offsets[e + 1],
+                         [&](Offset p) { return waiting[p] > 0; });
   };
   Offset e = std::find_if(waiting.begin(), waiting.end(), [](Offset w) { return w > 0; }) - waiting.begin();
   for (std::size_t step = 0; step < num_edges; ++step) e = waiting_predecessor(e);
   Offset const p = waiting_predecessor(e);
   std::size_t pair = 0;
   while (before[pair] != p || after[pair] != e) ++pair;
-  throw InputError(source, "before",
-                   fmt::format("entry {} (edge {} before edge {}) lies on a cycle; a strict partial order has none", pair, p, e));
+  throw InputError(
+      source, "before",
+      fmt::format("entry {} (edge {} before edge {}) lies on a cycle; a strict partial order has none", pair, p, e));
 }
 
 }  // namespace
@@ -124,8 +130,11 @@ namespace {
 class Ancestors {
  public:
   Ancestors(HostFactorGraph const& graph, std::vector<Offset> const& before, std::vector<Offset> const& after)
-      : graph_(graph), predecessors_(group_by(after, before, graph.factor_variables.size())), factor_of_edge_(factors_of_edges(graph)),
-        reader_(graph.num_variables, -1), visited_(graph.factor_variables.size(), -1) {}
+      : graph_(graph),
+        predecessors_(group_by(after, before, graph.factor_variables.size())),
+        factor_of_edge_(factors_of_edges(graph)),
+        reader_(graph.num_variables, -1),
+        visited_(graph.factor_variables.size(), -1) {}
 
   /// Calls visit(edge, is_read) for all that precedes `e`; goes on beyond an edge where go_on(edge) then holds.
   template <class Visit, class GoOn>
@@ -146,7 +155,8 @@ class Ancestors {
   }
   /// Direct predecessors.
   std::span<Offset const> of(Offset e) const {
-    return std::span(predecessors_.edges).subspan(predecessors_.offsets[e], predecessors_.offsets[e + 1] - predecessors_.offsets[e]);
+    return std::span(predecessors_.edges)
+        .subspan(predecessors_.offsets[e], predecessors_.offsets[e + 1] - predecessors_.offsets[e]);
   }
 
  private:
@@ -168,16 +178,17 @@ std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::ve
   for (Offset e : sort_topologically(num_edges, before, after, source)) {
     for (Offset p : ancestors.of(e)) above[e] = std::max({above[e], level[p], above[p]});
     Index largest = -1;  // level of what e must read anew
-    ancestors.visit(e, [&](Offset p, bool is_read) { largest = is_read ? std::max(largest, level[p]) : largest; },
-                    [&](Offset p) { return above[p] > largest; });
+    ancestors.visit(
+        e, [&](Offset p, bool is_read) { largest = is_read ? std::max(largest, level[p]) : largest; },
+        [&](Offset p) { return above[p] > largest; });
     level[e] = largest + 1;
   }
   return level;
 }
 
 std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph, std::vector<Offset> const& before,
-                                                   std::vector<Offset> const& after, std::vector<Offset> const& batch_of,
-                                                   std::string const& source) {
+                                                   std::vector<Offset> const& after,
+                                                   std::vector<Offset> const& batch_of, std::string const& source) {
   std::size_t const num_edges = graph.factor_variables.size();
   Ancestors ancestors(graph, before, after);
   std::vector<Offset> above(num_edges, -1);  // latest batch among all that precede an edge
@@ -185,9 +196,13 @@ std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph,
     for (Offset p : ancestors.of(e)) above[e] = std::max({above[e], batch_of[p], above[p]});
     if (batch_of[e] < 0 || above[e] < batch_of[e]) continue;
     std::optional<OrderViolation> found;
-    ancestors.visit(e, [&](Offset p, bool is_read) {
-      if (!found && (batch_of[p] > batch_of[e] || (is_read && batch_of[p] == batch_of[e]))) found = OrderViolation{p, e};
-    }, [&](Offset p) { return !found && above[p] >= batch_of[e]; });
+    ancestors.visit(
+        e,
+        [&](Offset p, bool is_read) {
+          if (!found && (batch_of[p] > batch_of[e] || (is_read && batch_of[p] == batch_of[e])))
+            found = OrderViolation{p, e};
+        },
+        [&](Offset p) { return !found && above[p] >= batch_of[e]; });
     if (found) return found;
   }
   return std::nullopt;

@@ -20,8 +20,10 @@ class Told {
  public:
   void multiply(LogValues const& message) {
     for (int x : {0, 1})
-      if (std::isinf(message[x])) ++zeros_[x];
-      else logs_[x] += message[x];
+      if (std::isinf(message[x]))
+        ++zeros_[x];
+      else
+        logs_[x] += message[x];
   }
   LogValues all() const { return {of(0, zeros_[0]), of(1, zeros_[1])}; }
   LogValues all_but(LogValues const& message) const {
@@ -37,14 +39,17 @@ class Told {
   std::array<int, 2> zeros_{};
 };
 
-/// Bethe's sums over variables and edges, factor by factor, once what their bodies are told from their heads' factors is known.
+/// Bethe's sums over variables and edges, factor by factor, once what their bodies are told from their heads' factors
+/// is known.
 class LogEvidence {
  public:
   LogEvidence(HostFactorGraph const& graph, HostEvidence const& evidence, std::span<double const> to_variables)
       : graph_(graph), to_variables_(to_variables), told_(graph.num_variables) {
-    for (auto const& o : last_of_each_variable(evidence)) told_[o.variable].multiply({log_likelihood(o, 0), log_likelihood(o, 1)});
+    for (auto const& o : last_of_each_variable(evidence))
+      told_[o.variable].multiply({log_likelihood(o, 0), log_likelihood(o, 1)});
     for (Index a = 0; a < graph.num_factors(); ++a)
-      for (std::size_t i = 1; i < graph.variables_of(a).size(); ++i) told_[graph.variables_of(a)[i]].multiply(to_body(a, i));
+      for (std::size_t i = 1; i < graph.variables_of(a).size(); ++i)
+        told_[graph.variables_of(a)[i]].multiply(to_body(a, i));
   }
 
   double sum(std::span<Index const> order) {
@@ -58,7 +63,9 @@ class LogEvidence {
   }
 
  private:
-  static double log_likelihood(Observation const& o, int value) { return std::log(o.is_hard() ? static_cast<double>(o.value == value) : o.likelihood[value]); }
+  static double log_likelihood(Observation const& o, int value) {
+    return std::log(o.is_hard() ? static_cast<double>(o.value == value) : o.likelihood[value]);
+  }
 
   /// By the odds, so that what one value lacks to certainty is kept in the other.
   static LogValues normalised(LogValues const& values) {
@@ -78,11 +85,14 @@ class LogEvidence {
     for (std::size_t i = 1; i < variables.size(); ++i) {
       auto const in = to_body(a, i), out = normalised(told_[variables[i]].all_but(in));
       log_undecided += out[is_and];
-      if (double const of_edge = log_sum(in[0] + out[0], in[1] + out[1]); !std::isinf(of_edge)) of_edges_ += of_edge;  // else its variable's sum is 0
+      // else its variable's sum is 0
+      if (double const of_edge = log_sum(in[0] + out[0], in[1] + out[1]); !std::isinf(of_edge)) of_edges_ += of_edge;
     }
     double const log_decided = log_complement(log_undecided);
-    double const fires = is_and ? log_undecided : log_decided, does_not = is_and ? log_decided : log_undecided, p1 = graph_.p1[a], p2 = graph_.p2[a];
-    return {log_sum(std::log(1 - p1) + fires, std::log(1 - p2) + does_not), log_sum(std::log(p1) + fires, std::log(p2) + does_not)};
+    double const fires = is_and ? log_undecided : log_decided, does_not = is_and ? log_decided : log_undecided,
+                 p1 = graph_.p1[a], p2 = graph_.p2[a];
+    return {log_sum(std::log(1 - p1) + fires, std::log(1 - p2) + does_not),
+            log_sum(std::log(p1) + fires, std::log(p2) + does_not)};
   }
 
   HostFactorGraph const& graph_;
@@ -93,8 +103,10 @@ class LogEvidence {
 
 }  // namespace
 
-double log_evidence(HostFactorGraph const& graph, std::span<Index const> order, HostEvidence const& evidence, std::span<double const> to_variables) {
-  auto const edges = static_cast<std::size_t>(graph.num_edges()), factors = static_cast<std::size_t>(graph.num_factors());
+double log_evidence(HostFactorGraph const& graph, std::span<Index const> order, HostEvidence const& evidence,
+                    std::span<double const> to_variables) {
+  auto const edges = static_cast<std::size_t>(graph.num_edges()),
+             factors = static_cast<std::size_t>(graph.num_factors());
   if (to_variables.size() < edges) throw ShapeError("messages to variables", edges, to_variables.size());
   if (order.size() != factors) throw ShapeError("factors in order", factors, order.size());
   validate(evidence, graph, "evidence");

@@ -47,7 +47,8 @@ Batches group_by_level(std::vector<Index> const& level) {
   auto next = batches.offsets;
   for (std::size_t e = 0; e < level.size(); ++e)
     if (level[e] >= 0) batches.edges[next[level[e]]++] = static_cast<Offset>(e);
-  batches.offsets.erase(std::unique(batches.offsets.begin(), batches.offsets.end()), batches.offsets.end());  // a colour may have no bodies
+  // a colour may have no bodies
+  batches.offsets.erase(std::unique(batches.offsets.begin(), batches.offsets.end()), batches.offsets.end());
   return batches;
 }
 
@@ -73,10 +74,12 @@ Batches batches_of(HostFactorGraph const& graph, StoredSchedule const& schedule)
   return batches;
 }
 
-void require_edge_ids(std::vector<Offset> const& edges, Offset num_edges, std::string const& source, char const* dataset) {
+void require_edge_ids(std::vector<Offset> const& edges, Offset num_edges, std::string const& source,
+                      char const* dataset) {
   for (std::size_t i = 0; i < edges.size(); ++i)
     if (edges[i] < 0 || edges[i] >= num_edges)
-      throw InputError(source, dataset, fmt::format("entry {} is edge {}, but edges are 0 to {}", i, edges[i], num_edges - 1));
+      throw InputError(source, dataset,
+                       fmt::format("entry {} is edge {}, but edges are 0 to {}", i, edges[i], num_edges - 1));
 }
 
 void require_distinct(std::vector<Offset> const& edges, Offset num_edges, std::string const& source) {
@@ -88,14 +91,15 @@ void require_distinct(std::vector<Offset> const& edges, Offset num_edges, std::s
 
 void require_batch_offsets(StoredSchedule const& schedule, std::string const& source) {
   auto const& offsets = schedule.batch_offsets;
-  if (offsets.empty() || offsets.front() != 0)
-    throw InputError(source, "batch_offsets", "must begin with 0");
+  if (offsets.empty() || offsets.front() != 0) throw InputError(source, "batch_offsets", "must begin with 0");
   for (std::size_t b = 0; b + 1 < offsets.size(); ++b)
     if (offsets[b + 1] < offsets[b])
-      throw InputError(source, "batch_offsets", fmt::format("entry {} decreases ({} -> {})", b + 1, offsets[b], offsets[b + 1]));
+      throw InputError(source, "batch_offsets",
+                       fmt::format("entry {} decreases ({} -> {})", b + 1, offsets[b], offsets[b + 1]));
   if (offsets.back() != static_cast<Offset>(schedule.edges.size()))
     throw InputError(source, "batch_offsets",
-                     fmt::format("entry {} is {}, but there are {} edges", offsets.size() - 1, offsets.back(), schedule.edges.size()));
+                     fmt::format("entry {} is {}, but there are {} edges", offsets.size() - 1, offsets.back(),
+                                 schedule.edges.size()));
 }
 
 /// A partial order has no cycle, and batches that come with one respect it.
@@ -108,15 +112,19 @@ void require_order_respected(StoredSchedule const& schedule, HostFactorGraph con
   auto const violation = find_order_violation(graph, schedule.before, schedule.after, batch_of, source);
   if (!violation) return;
   auto const [before, after] = *violation;
-  throw InputError(source, "batch_offsets",
-                   fmt::format("batch {} violates the order: by before/after, edge {} precedes edge {}{}, but their batches are {} and {}",
-                               batch_of[after], before, after, batch_of[before] == batch_of[after] ? ", which reads it" : "",
-                               batch_of[before], batch_of[after]));
+  throw InputError(
+      source, "batch_offsets",
+      fmt::format(
+          "batch {} violates the order: by before/after, edge {} precedes edge {}{}, but their batches are {} and {}",
+          batch_of[after], before, after, batch_of[before] == batch_of[after] ? ", which reads it" : "",
+          batch_of[before], batch_of[after]));
 }
 
-std::pair<std::string_view, Strategy> const built_in[] = {{"parall", Parall{}}, {"seqfix", SeqFix{}}, {"topo", Topo{}}, {"chromatic", Chromatic{}},
-                                                             {"seqrnd", SeqRnd{}}, {"seqmax", SeqMax{}},
-                                                             {"residual", Residual{}}, {"residual_random", Residual{.share = 0.5, .randomised = true}}};
+std::pair<std::string_view, Strategy> const built_in[] = {
+    {"parall", Parall{}},     {"seqfix", SeqFix{}},
+    {"topo", Topo{}},         {"chromatic", Chromatic{}},
+    {"seqrnd", SeqRnd{}},     {"seqmax", SeqMax{}},
+    {"residual", Residual{}}, {"residual_random", Residual{.share = 0.5, .randomised = true}}};
 
 }  // namespace
 
@@ -135,9 +143,7 @@ std::vector<std::string_view> strategy_names() {
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
   auto const start = std::chrono::steady_clock::now();
   Batches batches = std::visit(
-      Overload{[&](Parall) {
-                 return one_batch(graph, Updates::simultaneous);
-               },
+      Overload{[&](Parall) { return one_batch(graph, Updates::simultaneous); },
                [&](SeqFix const& fixed) {
                  if (fixed.order.empty()) return batches_of_order(graph, all_edges(graph));
                  validate({ScheduleKind::order, fixed.order, {}, {}, {}}, graph, "schedule");
@@ -152,7 +158,8 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
                },
                [&](SeqMax) { return one_batch(graph, Updates::largest_first); },
                [&](Residual const& residual) {
-                 if (!(std::isgreater(residual.share, 0) && std::islessequal(residual.share, 1))) throw InputError(fmt::format("the share of RESIDUAL is {}; it must be in (0, 1]", residual.share));
+                 if (!(std::isgreater(residual.share, 0) && std::islessequal(residual.share, 1)))
+                   throw InputError(fmt::format("the share of RESIDUAL is {}; it must be in (0, 1]", residual.share));
                  auto batches = one_batch(graph, Updates::selected);
                  batches.selection = residual;
                  return batches;
@@ -164,11 +171,13 @@ Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy) {
 }
 
 std::vector<Offset> random_order(HostFactorGraph const& graph, SeqRnd const& random, int iteration) {
-  std::seed_seq seeds{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32), static_cast<std::uint32_t>(iteration)};
+  std::seed_seq seeds{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32),
+                      static_cast<std::uint32_t>(iteration)};
   std::mt19937_64 rng(seeds);
   std::vector<Index> factors(graph.num_factors());
   std::iota(factors.begin(), factors.end(), 0);
-  for (std::size_t i = factors.size(); i > 1; --i) std::swap(factors[i - 1], factors[rng() % i]);  // std::shuffle differs between libraries
+  // std::shuffle differs between libraries
+  for (std::size_t i = factors.size(); i > 1; --i) std::swap(factors[i - 1], factors[rng() % i]);
   std::vector<Offset> order;
   order.reserve(graph.factor_variables.size());
   for (Index a : factors)
@@ -182,7 +191,8 @@ void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std:
   require_edge_ids(schedule.before, num_edges, source, "before");
   require_edge_ids(schedule.after, num_edges, source, "after");
   if (schedule.before.size() != schedule.after.size())
-    throw InputError(source, "after", fmt::format("{} entries, but `before` has {}", schedule.after.size(), schedule.before.size()));
+    throw InputError(source, "after",
+                     fmt::format("{} entries, but `before` has {}", schedule.after.size(), schedule.before.size()));
   require_distinct(schedule.edges, num_edges, source);
   if (schedule.kind == ScheduleKind::batches) require_batch_offsets(schedule, source);
   if (!schedule.before.empty()) require_order_respected(schedule, graph, source);

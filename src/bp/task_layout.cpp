@@ -20,14 +20,16 @@ using bp::chunk_size;
 template <class T>
 Index size_of(std::vector<T> const& list) {
   if (list.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
-    throw CapacityError(fmt::format("a plan of {} tasks is more than the 2^31 - 1 that a device can hold", list.size()));
+    throw CapacityError(
+        fmt::format("a plan of {} tasks is more than the 2^31 - 1 that a device can hold", list.size()));
   return static_cast<Index>(list.size());
 }
 
 /// Adds tasks to a plan, factor by factor.
 class Layouter {
  public:
-  Layouter(HostFactorGraph const& graph, bp::HostPlan& plan) : graph_(graph), plan_(plan), wide_(graph.factor_type.size(), -1) {}
+  Layouter(HostFactorGraph const& graph, bp::HostPlan& plan)
+      : graph_(graph), plan_(plan), wide_(graph.factor_type.size(), -1) {}
 
   /// The edges of one factor that are updated together; ascending.
   void add(Index factor, std::span<Offset const> edges) {
@@ -88,7 +90,8 @@ class Layouter {
     task.first_node = plan_.num_nodes;
     task.first_part = size_of(plan_.parts);
     for (Offset at = 0; at < degree(factor); at += chunk_size)
-      plan_.parts.push_back(make_chunk(factor, first_edge(factor) + at, task.first_node + static_cast<Index>(at / chunk_size)));
+      plan_.parts.push_back(
+          make_chunk(factor, first_edge(factor) + at, task.first_node + static_cast<Index>(at / chunk_size)));
     task.last_part = size_of(plan_.parts);
     plan_.num_nodes += NodeLevels(task.first_node, static_cast<Index>(degree(factor))).total();
     plan_.max_parts = std::max(plan_.max_parts, task.last_part - task.first_part);
@@ -124,11 +127,17 @@ class LanePacker {
     for (auto const& chunk : chunks) of_size_[chunk.count].push_back(&chunk);
     std::array<std::size_t, chunk_size + 1> next{};
     for (int size = chunk_size; size > 0;) {
-      if (next[size] == of_size_[size].size()) { --size; continue; }
+      if (next[size] == of_size_[size].size()) {
+        --size;
+        continue;
+      }
       int const levels = std::bit_width(static_cast<unsigned>(size - 1));
       int free = bp::warp_size;
       for (int fitting = size; fitting > 0;) {
-        if (fitting > free || next[fitting] == of_size_[fitting].size()) { --fitting; continue; }
+        if (fitting > free || next[fitting] == of_size_[fitting].size()) {
+          --fitting;
+          continue;
+        }
         add(*of_size_[fitting][next[fitting]++], levels);
         free -= fitting;
       }
@@ -140,7 +149,8 @@ class LanePacker {
  private:
   void add(bp::Chunk const& chunk, int levels) {
     using bp::Lane;
-    std::uint32_t const all = Lane::valid | Lane::pack_levels(levels) | (chunk.disjunction ? Lane::disjunction : 0) | (chunk.ordinary ? Lane::ordinary : 0);
+    std::uint32_t const all = Lane::valid | Lane::pack_levels(levels) | (chunk.disjunction ? Lane::disjunction : 0) |
+                              (chunk.ordinary ? Lane::ordinary : 0);
     for (int i = 0; i < chunk.count; ++i) {
       Index const edge = chunk.first_edge + i;
       std::uint32_t const own = (chunk.wanted >> i & 1u ? Lane::wanted : 0) | (i == 0 ? Lane::head : 0);
@@ -157,7 +167,11 @@ class LanePacker {
 class BatchLayouter {
  public:
   BatchLayouter(HostFactorGraph const& graph, bool lanes, bp::HostPlan& plan)
-      : lanes_(lanes), plan_(plan), factor_of_edge_(factors_of_edges(graph)), layouter_(graph, plan), packer_(graph, plan.lanes) {
+      : lanes_(lanes),
+        plan_(plan),
+        factor_of_edge_(factors_of_edges(graph)),
+        layouter_(graph, plan),
+        packer_(graph, plan.lanes) {
     plan.offsets = {{}};
   }
   void add(std::span<Offset const> edges) {
@@ -169,14 +183,16 @@ class BatchLayouter {
     } else {
       plan_.edges.insert(plan_.edges.end(), edges.begin(), edges.end());
     }
-    plan_.offsets.push_back({size_of(plan_.wide), size_of(plan_.chunks), size_of(plan_.lanes) / bp::warp_size, size_of(plan_.tables), size_of(plan_.edges)});
+    plan_.offsets.push_back({size_of(plan_.wide), size_of(plan_.chunks), size_of(plan_.lanes) / bp::warp_size,
+                             size_of(plan_.tables), size_of(plan_.edges)});
   }
 
  private:
   /// Chunks of narrow factors become lanes; those of wide ones stay, and move up.
   void pack_narrow(bp::BatchOffsets const& first) {
     auto const begin = plan_.chunks.begin() + first.chunks;
-    auto const narrow = std::stable_partition(begin, plan_.chunks.end(), [](auto const& chunk) { return chunk.node >= 0; });
+    auto const narrow =
+        std::stable_partition(begin, plan_.chunks.end(), [](auto const& chunk) { return chunk.node >= 0; });
     packer_.pack({narrow, plan_.chunks.end()});
     plan_.chunks.erase(narrow, plan_.chunks.end());
     Index at = first.chunks;  // in the order of their factors' tasks
@@ -196,7 +212,8 @@ class BatchLayouter {
       for (Index i = 0; i < plan_.chunks[c].count; ++i)
         if (plan_.chunks[c].wanted >> i & 1u) edges.push_back(plan_.chunks[c].first_edge + i);
     for (Index t = first.tables; t < size_of(plan_.tables); ++t)
-      edges.insert(edges.end(), plan_.table_edges.begin() + plan_.tables[t].first, plan_.table_edges.begin() + plan_.tables[t].last);
+      edges.insert(edges.end(), plan_.table_edges.begin() + plan_.tables[t].first,
+                   plan_.table_edges.begin() + plan_.tables[t].last);
   }
 
   bool lanes_;
@@ -220,7 +237,7 @@ void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& o
   for_each_run(factors_of_edges(graph), order, [&](Index factor, auto run) {
     Index const chunk = size_of(plan.chunks), wide = size_of(plan.wide), table = size_of(plan.tables);
     layouter.add(factor, run);
-    plan.sequence.push_back(size_of(plan.wide) > wide     ? bp::Step{Kind::wide, wide}
+    plan.sequence.push_back(size_of(plan.wide) > wide      ? bp::Step{Kind::wide, wide}
                             : size_of(plan.tables) > table ? bp::Step{Kind::table, table}
                                                            : bp::Step{Kind::chunk, chunk});
   });

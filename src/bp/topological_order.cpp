@@ -8,20 +8,23 @@ namespace {
 
 /// Factors and variables taken off the graph leaf by leaf until only the cyclic core is left.
 struct Peeling {
-  std::vector<Index> factors;         ///< peeled factors, leaves first
-  std::vector<Offset> edge_to_parent; ///< [F]; the edge to the variable that a factor hung on; -1: none, or not peeled
+  std::vector<Index> factors;          ///< peeled factors, leaves first
+  std::vector<Offset> edge_to_parent;  ///< [F]; the edge to the variable that a factor hung on; -1: none, or not peeled
   std::vector<char> factor_peeled, variable_peeled;
 };
 
-Peeling peel(HostFactorGraph const& graph, VariableEdges const& variable_edges, std::vector<Index> const& factor_of_edge) {
+Peeling peel(HostFactorGraph const& graph, VariableEdges const& variable_edges,
+             std::vector<Index> const& factor_of_edge) {
   Index const num_factors = graph.num_factors(), num_variables = graph.num_variables;
-  Peeling p{{}, std::vector<Offset>(num_factors, -1), std::vector<char>(num_factors, 0), std::vector<char>(num_variables, 0)};
+  Peeling p{
+      {}, std::vector<Offset>(num_factors, -1), std::vector<char>(num_factors, 0), std::vector<char>(num_variables, 0)};
   std::vector<Offset> factor_degree(num_factors), variable_degree(num_variables);
   std::vector<Index> leaves;  // factor a as a, variable v as num_factors + v
   for (Index a = 0; a < num_factors; ++a)
     if ((factor_degree[a] = graph.factor_offsets[a + 1] - graph.factor_offsets[a]) <= 1) leaves.push_back(a);
   for (Index v = 0; v < num_variables; ++v)
-    if ((variable_degree[v] = variable_edges.offsets[v + 1] - variable_edges.offsets[v]) <= 1) leaves.push_back(num_factors + v);
+    if ((variable_degree[v] = variable_edges.offsets[v + 1] - variable_edges.offsets[v]) <= 1)
+      leaves.push_back(num_factors + v);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (Index const a = leaves[i]; a < num_factors) {
       if (std::exchange(p.factor_peeled[a], 1)) continue;
@@ -58,7 +61,7 @@ std::vector<Index> sort_core(HostFactorGraph const& graph, VariableEdges const& 
     for (Index v : graph.variables_of(a).subspan(1)) waiting[a] += producers[v] > 0;
     if (waiting[a] == 0) ready.push_back(a);
   }
-  for (Index next_in_file = 0;; ) {
+  for (Index next_in_file = 0;;) {
     for (std::size_t i = 0; i < ready.size(); ++i) {
       Index const a = ready[i];
       if (std::exchange(taken[a], 1)) continue;

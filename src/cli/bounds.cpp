@@ -27,13 +27,19 @@ struct Costs {
   tables::CostNetwork const& costs;
   tables::TableNetwork<T> const& network;
 
-  Answer bound_of(elim::Elimination<T> const& result) const { return std::min(tables::widened(result.value), costs.upper_bound); }
-  Answer value_of(std::vector<Index> const& assignment) const { return std::min(elim::value_of<tables::MinSum<tables::Cost>>(costs, assignment), costs.upper_bound); }
+  Answer bound_of(elim::Elimination<T> const& result) const {
+    return std::min(tables::widened(result.value), costs.upper_bound);
+  }
+  Answer value_of(std::vector<Index> const& assignment) const {
+    return std::min(elim::value_of<tables::MinSum<tables::Cost>>(costs, assignment), costs.upper_bound);
+  }
   bool is_impossible(Answer bound) const { return bound >= costs.upper_bound; }
   Answer worst() const { return costs.upper_bound; }
   Answer loosest() const { return std::numeric_limits<Answer>::lowest(); }
   static bool is_better(Answer a, Answer b) { return a < b; }
-  double gap(Answer bound, Answer value) const { return static_cast<double>(value - bound) * std::pow(10.0, -costs.decimals); }
+  double gap(Answer bound, Answer value) const {
+    return static_cast<double>(value - bound) * std::pow(10.0, -costs.decimals);
+  }
   bool are_same(Answer bound, Answer value) const { return bound == value; }
   std::string text(Answer answer) const { return costs.objective(answer); }
 };
@@ -48,19 +54,24 @@ struct Probabilities {
   Answer bound_of(elim::Elimination<double> const& result) const { return elim::log10_of(result); }
   Answer value_of(std::vector<Index> const& assignment) const {
     long double sum = 0;  // so that only the bound is rounded
-    for (auto const& table : network.tables) sum += std::log10(static_cast<long double>(network.entry(table, assignment)));
+    for (auto const& table : network.tables)
+      sum += std::log10(static_cast<long double>(network.entry(table, assignment)));
     return static_cast<double>(sum);
   }
   bool is_impossible(Answer bound) const { return bound == worst(); }
   Answer worst() const { return -std::numeric_limits<double>::infinity(); }
   Answer loosest() const { return std::numeric_limits<double>::infinity(); }
   static bool is_better(Answer a, Answer b) { return a > b; }
-  double gap(Answer bound, Answer value) const { return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value; }
-  /// But for rounding, of which every product adds some, so that a bound may even seem worse than what was found: a little, as more would be a mistake
-  /// that is to be seen. Nothing found is not the same as any bound.
+  double gap(Answer bound, Answer value) const {
+    return std::isinf(value) ? (std::isinf(bound) ? 0 : std::numeric_limits<double>::infinity()) : bound - value;
+  }
+  /// But for rounding, of which every product adds some, so that a bound may even seem worse than what was found: a
+  /// little, as more would be a mistake that is to be seen. Nothing found is not the same as any bound.
   bool are_same(Answer bound, Answer value) const {
     auto const products = static_cast<double>(network.tables.size() + network.cardinality.size());
-    return std::isfinite(value) && bound - value <= 4 * std::numeric_limits<double>::epsilon() * (products + std::abs(value)) && value - bound < 1e-6;
+    return std::isfinite(value) &&
+           bound - value <= 4 * std::numeric_limits<double>::epsilon() * (products + std::abs(value)) &&
+           value - bound < 1e-6;
   }
   std::string text(Answer answer) const { return power_of_ten(answer); }
 };
@@ -82,7 +93,8 @@ struct Bounds {
 double work_of(elim::HostPlan const& plan) {
   double work = 0;
   for (auto const& reduction : plan.reductions.reductions())
-    work += static_cast<double>(plan.reductions.tables()[reduction.output].cells) * plan.reductions.states_of(reduction.eliminated) * static_cast<double>(reduction.inputs.size());
+    work += static_cast<double>(plan.reductions.tables()[reduction.output].cells) *
+            plan.reductions.states_of(reduction.eliminated) * static_cast<double>(reduction.inputs.size());
   return work;
 }
 
@@ -90,39 +102,50 @@ double work_of(elim::HostPlan const& plan) {
 template <class Problem>
 void require_plan_bytes(MapArguments const& a, elim::HostPlan const& plan, elim::MiniBucketOptions const& options) {
   auto const bytes = tables::bytes_needed<typename Problem::Semiring::Value>(plan.reductions);
-  require_bytes(a, bytes, fmt::format("elimination by mini-buckets of {} variables", options.max_variables), "Fewer, by --mini-buckets, need less");
+  require_bytes(a, bytes, fmt::format("elimination by mini-buckets of {} variables", options.max_variables),
+                "Fewer, by --mini-buckets, need less");
 }
 
 /// \throws CapacityError
 template <class Problem>
-elim::HostPlan plan_by_size(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
-  auto plan = elim::make_mini_bucket_plan(problem.network.cardinality, elim::scopes_of(problem.network), order, options);
+elim::HostPlan plan_by_size(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options,
+                            elim::Order const& order) {
+  auto plan =
+      elim::make_mini_bucket_plan(problem.network.cardinality, elim::scopes_of(problem.network), order, options);
   require_plan_bytes<Problem>(a, plan, options);
   return plan;
 }
 
 /// The same by what tables say, which has to be computed.   \throws CapacityError
 template <class Problem>
-elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order) {
+elim::HostPlan plan_by_content(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options,
+                               elim::Order const& order) {
   try {
-    auto plan = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::make_content_plan<typename Problem::Semiring>(exec, problem.network, order, options); });
+    auto plan = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
+      return elim::make_content_plan<typename Problem::Semiring>(exec, problem.network, order, options);
+    });
     require_plan_bytes<Problem>(a, plan, options);
     return plan;
   } catch (std::bad_alloc const&) {
-    throw CapacityError(fmt::format("{}: memory was not enough to compare the parts of {} variables", a.file, options.max_variables));
+    throw CapacityError(
+        fmt::format("{}: memory was not enough to compare the parts of {} variables", a.file, options.max_variables));
   }
 }
 
 /// The plan of one elimination.   \param by_size  that of the same options   \throws CapacityError
 template <class Problem>
-elim::HostPlan plan_of(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options, elim::Order const& order, elim::HostPlan by_size) {
-  return a.partition_by == "content" && !by_size.is_exact ? plan_by_content(a, problem, options, order) : std::move(by_size);
+elim::HostPlan plan_of(MapArguments const& a, Problem const& problem, elim::MiniBucketOptions const& options,
+                       elim::Order const& order, elim::HostPlan by_size) {
+  return a.partition_by == "content" && !by_size.is_exact ? plan_by_content(a, problem, options, order)
+                                                          : std::move(by_size);
 }
 
 /// Runs a plan, and keeps what is better than before.
 template <class Problem>
 void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan const& plan, Bounds<Problem>& b) {
-  auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) { return elim::eliminate<typename Problem::Semiring>(exec, problem.network, plan); });
+  auto const result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
+    return elim::eliminate<typename Problem::Semiring>(exec, problem.network, plan);
+  });
   b.is_exact = plan.is_exact;
   b.took_logarithms = b.took_logarithms || result.took_logarithms;
   if (auto const bound = problem.bound_of(result); Problem::is_better(b.bound, bound)) b.bound = bound;
@@ -130,28 +153,32 @@ void eliminate(MapArguments const& a, Problem const& problem, elim::HostPlan con
     b.value = value;
     b.assignment = result.assignment;
   }
-  if (!Problem::is_whole && b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;  // but for rounding they are the same
+  // but for rounding they are the same
+  if (!Problem::is_whole && b.is_exact && problem.gap(b.bound, b.value) < 1e-6) b.bound = b.value;
   if (problem.are_same(b.bound, b.value)) {  // the parts were as good as the whole
     b.bound = b.value;
     b.is_exact = true;
   }
 }
 
-/// Elimination by mini-buckets of z variables, unless something speaks against it.   \return what: "memory", "time", or nothing
+/// Elimination by mini-buckets of z variables, unless something speaks against it.
+/// \return what: "memory", "time", or nothing
 template <class Problem>
 std::string tighten(MapArguments const& a, Problem const& problem, int z, Clock::time_point start, Bounds<Problem>& b) {
   try {
     elim::MiniBucketOptions const options{.max_variables = z};
     auto by_size = plan_by_size(a, problem, options, b.order);
     double const work = work_of(by_size);
-    if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit) return "time";
+    if (a.time_limit > 0 && b.z > 0 && seconds_since(start) + b.last_seconds * work / b.last_work > a.time_limit)
+      return "time";
     b.last_work = work;
     eliminate(a, problem, plan_of(a, problem, options, b.order, std::move(by_size)), b);
     b.z = z;
     return "";
   } catch (CapacityError const& e) {
     if (b.z == 0 && std::string(e.what()).starts_with(a.file)) throw;  // nothing is known yet
-    if (b.z == 0) throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
+    if (b.z == 0)
+      throw CapacityError(fmt::format("{}: {}. Fewer variables, by --mini-buckets, need less", a.file, e.what()));
     return "memory";
   }
 }
@@ -170,7 +197,8 @@ void match_moments(MapArguments const& a, Problem const& problem, Bounds<Problem
 
 /// Why to stop, now that bounds are known; nothing to go on.
 template <class Problem>
-std::string reason_to_stop(MapArguments const& a, Problem const& problem, Clock::time_point start, Bounds<Problem> const& b) {
+std::string reason_to_stop(MapArguments const& a, Problem const& problem, Clock::time_point start,
+                           Bounds<Problem> const& b) {
   if (b.is_exact) return "exact";
   if (a.bound_gap && problem.gap(b.bound, b.value) <= *a.bound_gap) return "gap";
   return a.time_limit > 0 && seconds_since(start) >= a.time_limit ? "time" : "";
@@ -181,7 +209,8 @@ template <class Problem>
 Bounds<Problem> find_bounds(MapArguments const& a, Problem const& problem) {
   Bounds<Problem> b{.bound = problem.loosest(), .value = problem.worst(), .device = backend::describe(a.backend)};
   auto const begin = Clock::now();
-  b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names, std::numeric_limits<double>::infinity());
+  b.order = find_order(a, problem.network.cardinality, elim::scopes_of(problem.network), problem.network.variable_names,
+                       std::numeric_limits<double>::infinity());
   b.order_seconds = seconds_since(begin);
   for (int z = a.mini_buckets.value_or(2); b.stop.empty(); ++z) {
     auto const begin_of_z = Clock::now();
@@ -207,22 +236,44 @@ bool is_short(Bounds<Problem> const& b) {
 
 /// \param assignment  of the model's variables   \param conflict  in words, where nothing is possible
 template <class Problem>
-void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b, std::vector<Index> const& assignment, nlohmann::json answer, std::string const& conflict = "") {
+void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const& b,
+           std::vector<Index> const& assignment, nlohmann::json answer, std::string const& conflict = "") {
   if (a.json) {
-    answer.update({{"file", a.file}, {"backend", a.backend}, {"device", b.device}, {"order", a.order}, {"width", b.order.width}, {"mini_buckets", b.z}, {"match_moments", a.match_moments}, {"matched_mini_buckets", b.matched_z}, {"partition_by", a.partition_by}, {"stop", problem.is_impossible(b.bound) ? "contradiction" : b.stop},
-                   {"order_seconds", b.order_seconds}, {"seconds", b.seconds}});
+    answer.update({{"file", a.file},
+                   {"backend", a.backend},
+                   {"device", b.device},
+                   {"order", a.order},
+                   {"width", b.order.width},
+                   {"mini_buckets", b.z},
+                   {"match_moments", a.match_moments},
+                   {"matched_mini_buckets", b.matched_z},
+                   {"partition_by", a.partition_by},
+                   {"stop", problem.is_impossible(b.bound) ? "contradiction" : b.stop},
+                   {"order_seconds", b.order_seconds},
+                   {"seconds", b.seconds}});
     if (!Problem::is_whole) answer["arithmetic"] = b.took_logarithms ? "logarithms" : "double";
     print_json(answer);
     return;
   }
-  if (problem.is_impossible(b.bound)) fmt::print("{}: every assignment comes to the bound, {}, or worse{}\n", a.file, problem.text(b.bound), conflict);
-  else if (b.is_exact) fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
-  else if (b.assignment.empty()) fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
-  else fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
+  if (problem.is_impossible(b.bound))
+    fmt::print("{}: every assignment comes to the bound, {}, or worse{}\n", a.file, problem.text(b.bound), conflict);
+  else if (b.is_exact)
+    fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
+  else if (b.assignment.empty())
+    fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
+  else
+    fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
   if (!assignment.empty()) fmt::print("  {}\n", describe_assignment(a, problem.network, assignment));
-  auto const matched = a.match_moments && !b.is_exact && b.matched_z < b.z ? (b.matched_z == 0 ? std::string(", no moments matched") : fmt::format(", moments matched with up to {}", b.matched_z)) : "";
-  fmt::print("  order {}: width {}, mini-buckets of {} variables{}{}\n", a.order, b.order.width, b.z, matched, b.stop == "memory" ? "; more do not fit into memory" : b.stop == "time" ? "; more would take longer than the time limit" : "");
-  fmt::print("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds), human_seconds(b.seconds), a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
+  auto const matched = a.match_moments && !b.is_exact && b.matched_z < b.z
+                           ? (b.matched_z == 0 ? std::string(", no moments matched")
+                                               : fmt::format(", moments matched with up to {}", b.matched_z))
+                           : "";
+  fmt::print("  order {}: width {}, mini-buckets of {} variables{}{}\n", a.order, b.order.width, b.z, matched,
+             b.stop == "memory" ? "; more do not fit into memory"
+             : b.stop == "time" ? "; more would take longer than the time limit"
+                                : "");
+  fmt::print("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds),
+             human_seconds(b.seconds), a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
 }
 
 template <class T>
@@ -231,13 +282,19 @@ int bound_costs(MapArguments const& a, ObservedCosts const& observed, tables::Ta
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Costs<T> const problem{network, costs};
   auto const b = find_bounds(a, problem);
-  auto const assignment = b.assignment.empty() ? b.assignment : complete(observed.evidence, network.num_variables(), b.assignment);
+  auto const assignment =
+      b.assignment.empty() ? b.assignment : complete(observed.evidence, network.num_variables(), b.assignment);
   if (!assignment.empty()) write_assignment(a, assignment);
-  auto const bound = number(network.objective(b.bound)), found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
-  nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound}, {"upper_bound", network.is_maximised ? bound : found}, {"exact", b.is_exact}};
+  auto const bound = number(network.objective(b.bound)),
+             found = number(network.objective(b.assignment.empty() ? network.upper_bound : b.value));
+  nlohmann::json answer{{"lower_bound", network.is_maximised ? found : bound},
+                        {"upper_bound", network.is_maximised ? bound : found},
+                        {"exact", b.is_exact}};
   if (!assignment.empty()) answer.update(assignment_json(network, assignment));
   bool const is_impossible = b.bound >= network.upper_bound;
-  auto const conflict = is_impossible ? explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline()) : Conflict();
+  auto const conflict =
+      is_impossible ? explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline())
+                    : Conflict();
   if (is_impossible) answer["contradiction"] = conflict.json.value("contradiction", nlohmann::json());
   print(a, problem, b, assignment, answer, to_text(conflict));
   return is_impossible ? contradiction : is_short(b) ? not_converged : success;

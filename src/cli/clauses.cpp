@@ -34,7 +34,8 @@ struct Work {
 };
 
 Work read(ClausesArguments const& a) {
-  keep_apart({{"CLAUSES", a.in}, {"--alarms", a.alarms}, {"--rules", a.rules}}, {{"--output", a.out}, {"--dictionary", a.dictionary}});
+  keep_apart({{"CLAUSES", a.in}, {"--alarms", a.alarms}, {"--rules", a.rules}},
+             {{"--output", a.out}, {"--dictionary", a.dictionary}});
   io::require_writable(a.out);
   if (!a.dictionary.empty()) io::require_writable(a.dictionary);
   Work work;
@@ -47,10 +48,15 @@ Work read(ClausesArguments const& a) {
 void prune(Work& work, ClausesArguments const& a) {
   auto pruned = analysis::prune(work.clauses, work.alarms, {.augment = a.augment}, a.alarms);
   auto const& report = pruned.report;
-  work.report["pruned"] = {{"clauses_before", report.clauses}, {"tuples_before", report.tuples}, {"underivable", report.underivable}, {"cyclic", report.cyclic},
-                           {"irrelevant", report.irrelevant}, {"clauses", pruned.clauses.num_clauses()}, {"tuples", pruned.clauses.num_tuples()}};
-  work.text += fmt::format("  pruned      {} of {} clauses are left: {} do not follow from inputs, {} go against the order of derivations{}, {} lead to no alarm\n",
-                           pruned.clauses.num_clauses(), report.clauses, report.underivable, report.cyclic, a.augment || report.cyclic == 0 ? "" : " (--augment keeps those on no cycle)", report.irrelevant);
+  work.report["pruned"] = {{"clauses_before", report.clauses},     {"tuples_before", report.tuples},
+                           {"underivable", report.underivable},    {"cyclic", report.cyclic},
+                           {"irrelevant", report.irrelevant},      {"clauses", pruned.clauses.num_clauses()},
+                           {"tuples", pruned.clauses.num_tuples()}};
+  work.text += fmt::format(
+      "  pruned      {} of {} clauses are left: {} do not follow from inputs, {} go against the order of "
+      "derivations{}, {} lead to no alarm\n",
+      pruned.clauses.num_clauses(), report.clauses, report.underivable, report.cyclic,
+      a.augment || report.cyclic == 0 ? "" : " (--augment keeps those on no cycle)", report.irrelevant);
   work.clauses = std::move(pruned.clauses);
   work.alarms = std::move(pruned.alarms);
 }
@@ -58,15 +64,20 @@ void prune(Work& work, ClausesArguments const& a) {
 void compress(Work& work, ClausesArguments const& a) {
   if (a.uncompressed) return;
   auto compressed = analysis::compress(work.clauses, work.alarms, a.in);
-  work.report["compressed"] = {{"folded", compressed.removed}, {"clauses", compressed.clauses.num_clauses()}, {"tuples", compressed.clauses.num_tuples()}};
-  work.text += fmt::format("  compressed  {} clauses are left: {} tuples were folded away\n", compressed.clauses.num_clauses(), compressed.removed);
+  work.report["compressed"] = {{"folded", compressed.removed},
+                               {"clauses", compressed.clauses.num_clauses()},
+                               {"tuples", compressed.clauses.num_tuples()}};
+  work.text += fmt::format("  compressed  {} clauses are left: {} tuples were folded away\n",
+                           compressed.clauses.num_clauses(), compressed.removed);
   work.clauses = std::move(compressed.clauses);
   work.alarms = std::move(compressed.alarms);
 }
 
 void finish(Work const& work, ClausesArguments const& a) {
-  if (a.json) print_json(work.report);
-  else fmt::print("{}\n{}", a.out, work.text);
+  if (a.json)
+    print_json(work.report);
+  else
+    fmt::print("{}\n{}", a.out, work.text);
 }
 
 void write_clauses(Work& work, ClausesArguments const& a) {
@@ -75,12 +86,17 @@ void write_clauses(Work& work, ClausesArguments const& a) {
 }
 
 void write_model(Work& work, ClausesArguments const& a) {
-  auto const model = analysis::build_model(work.clauses, analysis::read_rule_probabilities(a.rules), work.alarms, {.rule_of_inputs = a.input_rule}, a.in, a.rules);
+  auto const model = analysis::build_model(work.clauses, analysis::read_rule_probabilities(a.rules), work.alarms,
+                                           {.rule_of_inputs = a.input_rule}, a.in, a.rules);
   io::write_model(model, a.out);
   if (!a.dictionary.empty()) analysis::write_dictionary(model, a.dictionary);
-  work.report["model"] = {{"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()}, {"edges", model.graph.num_edges()},
-                          {"alarms", work.alarms.size()}, {"rules", model.rules.names.size()}};
-  work.text += fmt::format("  built       {} variables, {} factors, {} edges, {} alarms\n", model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges(), work.alarms.size());
+  work.report["model"] = {{"variables", model.graph.num_variables},
+                          {"factors", model.graph.num_factors()},
+                          {"edges", model.graph.num_edges()},
+                          {"alarms", work.alarms.size()},
+                          {"rules", model.rules.names.size()}};
+  work.text += fmt::format("  built       {} variables, {} factors, {} edges, {} alarms\n", model.graph.num_variables,
+                           model.graph.num_factors(), model.graph.num_edges(), work.alarms.size());
   finish(work, a);
 }
 
@@ -94,9 +110,11 @@ auto after_reading(std::shared_ptr<ClausesArguments> const& a, Steps... steps) {
 }
 
 /// A step's subcommand with the options that all have.
-CLI::App* add_step(CLI::App& clauses, std::string const& name, std::string const& what, std::shared_ptr<ClausesArguments> const& a, std::string const& output) {
+CLI::App* add_step(CLI::App& clauses, std::string const& name, std::string const& what,
+                   std::shared_ptr<ClausesArguments> const& a, std::string const& output) {
   auto* command = clauses.add_subcommand(name, what);
-  command->add_option("CLAUSES", a->in, "Grounded clauses, a line each: `Rule: NOT premise, NOT premise, conclusion`")->required();
+  command->add_option("CLAUSES", a->in, "Grounded clauses, a line each: `Rule: NOT premise, NOT premise, conclusion`")
+      ->required();
   command->add_option("--alarms", a->alarms, "Text file: the tuple of an alarm a line")->required();
   command->add_option("-o,--output", a->out, output)->required();
   command->add_flag("--json", a->json, "Print JSON");
@@ -104,13 +122,16 @@ CLI::App* add_step(CLI::App& clauses, std::string const& name, std::string const
 }
 
 void add_augment(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) {
-  command.add_flag("--augment", a->augment, "Also keep clauses against the order of shortest derivations, as many as make no cycle");
+  command.add_flag("--augment", a->augment,
+                   "Also keep clauses against the order of shortest derivations, as many as make no cycle");
 }
 
 void add_build_options(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) {
   command.add_option("--rules", a->rules, "Text file: `Rule: probability` a line")->required();
-  command.add_option("--input-rule", a->input_rule, "Inputs are uncertain facts, with this rule's probability (without: certain, and left out)");
-  command.add_option("--dictionary", a->dictionary, "Also write the variables' numbers and names, as BINGO's drivers read them (bnet-dict.out)");
+  command.add_option("--input-rule", a->input_rule,
+                     "Inputs are uncertain facts, with this rule's probability (without: certain, and left out)");
+  command.add_option("--dictionary", a->dictionary,
+                     "Also write the variables' numbers and names, as BINGO's drivers read them (bnet-dict.out)");
 }
 
 constexpr char const* model_file = "Model to write: .h5, or .fg, .causal_fg for the graph alone";
@@ -127,25 +148,31 @@ void add_clauses(CLI::App& app, int&) {
   add_augment(*all, a);
   all->add_flag("--uncompressed", a->uncompressed, "Keep every tuple: do not compress");
   add_build_options(*all, a);
-  all->footer("Example: hornbill clauses model named_cons_all.txt --alarms base_queries.txt --rules rule-prob.txt -o model.h5\n         hornbill lbp model.h5 --top alarms");
+  all->footer(
+      "Example: hornbill clauses model named_cons_all.txt --alarms base_queries.txt --rules rule-prob.txt -o "
+      "model.h5\n         hornbill lbp model.h5 --top alarms");
   all->callback(after_reading(a, prune, compress, write_model));
 
   auto* pruning = add_step(*command, "prune", "Keep clauses without cycles that lead to alarms", a, clause_file);
   add_augment(*pruning, a);
   pruning->footer(
-      "A tuple's depth is that of its shortest derivation: 0 for inputs, which no clause derives, and facts. Kept are clauses whose\n"
+      "A tuple's depth is that of its shortest derivation: 0 for inputs, which no clause derives, and facts. Kept are "
+      "clauses whose\n"
       "premises are all less deep than their conclusion, and from which an alarm can be reached.");
   pruning->callback(after_reading(a, prune, write_clauses));
 
   auto* compressing = add_step(*command, "compress", "Fold chains of clauses into one", a, clause_file);
   compressing->footer(
-      "A tuple that one clause derives, one clause uses, and that is no alarm, is folded away: the two become one clause of\n"
+      "A tuple that one clause derives, one clause uses, and that is no alarm, is folded away: the two become one "
+      "clause of\n"
       "both rules, `R1 + R2: ...`, whose probabilities multiply.");
   compressing->callback(after_reading(a, compress, write_clauses));
 
   auto* building = add_step(*command, "build", "Make a factor graph of clauses without cycles", a, model_file);
   add_build_options(*building, a);
-  building->footer("Each clause and each tuple that is derived becomes a variable: true where all premises are and the clause's rules hold;\ntrue where one of its clauses is. The alarms become the query `alarms`.");
+  building->footer(
+      "Each clause and each tuple that is derived becomes a variable: true where all premises are and the clause's "
+      "rules hold;\ntrue where one of its clauses is. The alarms become the query `alarms`.");
   building->callback(after_reading(a, write_model));
 }
 

@@ -6,7 +6,15 @@
 namespace hornbill::cli {
 
 /// Exit codes; `hornbill --help` lists them.
-enum ExitCode : int { success = 0, internal_error = 1, usage_error = 2, input_error = 3, not_converged = 4, contradiction = 5, no_capacity = 6 };
+enum ExitCode : int {
+  success = 0,
+  internal_error = 1,
+  usage_error = 2,
+  input_error = 3,
+  not_converged = 4,
+  contradiction = 5,
+  no_capacity = 6
+};
 
 void add_generate(CLI::App& app, int& exit_code);
 void add_clauses(CLI::App& app, int& exit_code);

@@ -10,7 +10,8 @@ namespace hornbill::cli {
 namespace {
 
 /// \throws CapacityError where time is up   \return none where nothing is to blame but rounding
-std::optional<HostEvidence> search(HostEvidence evidence, std::function<bool(HostEvidence const&)> const& is_possible, Clock::time_point deadline) {
+std::optional<HostEvidence> search(HostEvidence evidence, std::function<bool(HostEvidence const&)> const& is_possible,
+                                   Clock::time_point deadline) {
   HostEvidence found;
   auto const is_possible_with = [&](std::span<Observation const> more) {
     if (Clock::now() > deadline) throw CapacityError("there was no time to find a conflict");
@@ -35,7 +36,9 @@ std::optional<HostEvidence> search(HostEvidence evidence, std::function<bool(Hos
 
 }  // namespace
 
-std::optional<HostEvidence> find_conflict(HostEvidence evidence, std::function<bool(HostEvidence const&)> const& is_possible, Clock::time_point deadline) {
+std::optional<HostEvidence> find_conflict(HostEvidence evidence,
+                                          std::function<bool(HostEvidence const&)> const& is_possible,
+                                          Clock::time_point deadline) {
   // That nothing is possible is known, and is to be said whatever happens here: with less evidence tables are larger.
   try {
     return search(std::move(evidence), is_possible, deadline);
@@ -54,9 +57,12 @@ std::string to_text(Conflict const& conflict) {
   if (!observations) return under;
   constexpr std::size_t most = 8;
   bool const is_one = observations->size() == 1;
-  auto const some = std::vector(observations->begin(), observations->begin() + static_cast<std::ptrdiff_t>(std::min(most, observations->size())));
+  auto const some = std::vector(
+      observations->begin(), observations->begin() + static_cast<std::ptrdiff_t>(std::min(most, observations->size())));
   auto const more = observations->size() > most ? fmt::format(" and {} more", observations->size() - most) : "";
-  return fmt::format("{}: {}{} {}; withdraw {}{}", under, fmt::join(some, ", "), more, is_one ? "cannot be" : "cannot all be", conflict.can_soften ? "or soften " : "", is_one ? "it" : "one of them");
+  return fmt::format("{}: {}{} {}; withdraw {}{}", under, fmt::join(some, ", "), more,
+                     is_one ? "cannot be" : "cannot all be", conflict.can_soften ? "or soften " : "",
+                     is_one ? "it" : "one of them");
 }
 
 }  // namespace hornbill::cli

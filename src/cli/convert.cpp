@@ -60,10 +60,14 @@ void add_convert(CLI::App& app, int&) {
     auto const lost = what_is_lost(model, a->out);
     for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds factors alone; left out: {}\n", a->out, what);
     if (a->json)
-      print_json({{"file", a->out}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
-                    {"edges", model.graph.num_edges()}, {"left_out", lost}});
+      print_json({{"file", a->out},
+                  {"variables", model.graph.num_variables},
+                  {"factors", model.graph.num_factors()},
+                  {"edges", model.graph.num_edges()},
+                  {"left_out", lost}});
     else
-      fmt::print("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables, model.graph.num_factors(), model.graph.num_edges());
+      fmt::print("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables,
+                 model.graph.num_factors(), model.graph.num_edges());
   });
 }
 

@@ -22,12 +22,15 @@ namespace {
 
 /// An elimination that fits.   \throws CapacityError with the width to blame
 template <class Value>
-Prepared<elim::HostPlan> prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order, bool counts = false) {
+Prepared<elim::HostPlan> prepare(ExactArguments const& a, tables::TableNetwork<Value> const& network, elim::Order order,
+                                 bool counts = false) {
   auto const to_blame = blame(a, order, network);
   Prepared<elim::HostPlan> prepared;
-  prepared.plan = planned(a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
+  prepared.plan = planned(
+      a, to_blame, [&] { return elim::make_plan(network.cardinality, elim::scopes_of(network), std::move(order)); });
   auto const& reductions = prepared.plan.reductions;
-  prepared.table_bytes = counts ? tables::bytes_needed<tables::Counted<tables::Cost>>(reductions) : tables::bytes_needed<Value>(reductions);
+  prepared.table_bytes = counts ? tables::bytes_needed<tables::Counted<tables::Cost>>(reductions)
+                                : tables::bytes_needed<Value>(reductions);
   prepared.slice_bytes = slice_bytes(a, prepared.table_bytes, "elimination", to_blame);
   return prepared;
 }
@@ -42,11 +45,15 @@ struct Solved {
 
 /// Runs what was prepared, and adds its time.
 template <class Semiring>
-elim::Elimination<typename Semiring::Value> run(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, Prepared<elim::HostPlan> const& prepared, double& seconds) {
+elim::Elimination<typename Semiring::Value> run(ExactArguments const& a,
+                                                tables::TableNetwork<typename Semiring::Value> const& network,
+                                                Prepared<elim::HostPlan> const& prepared, double& seconds) {
   auto const begin = Clock::now();
   try {
     auto result = backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
-      return prepared.slice_bytes > 0 ? elim::eliminate_in_slices<Semiring>(exec, network, prepared.plan, prepared.slice_bytes) : elim::eliminate<Semiring>(exec, network, prepared.plan);
+      return prepared.slice_bytes > 0
+                 ? elim::eliminate_in_slices<Semiring>(exec, network, prepared.plan, prepared.slice_bytes)
+                 : elim::eliminate<Semiring>(exec, network, prepared.plan);
     });
     seconds += seconds_since(begin);
     return result;
@@ -57,7 +64,9 @@ elim::Elimination<typename Semiring::Value> run(ExactArguments const& a, tables:
 
 /// \param counts  whether as much memory is to be there as counting takes
 template <class Semiring>
-Solved<typename Semiring::Value> solve(ExactArguments const& a, tables::TableNetwork<typename Semiring::Value> const& network, bool counts = false) {
+Solved<typename Semiring::Value> solve(ExactArguments const& a,
+                                       tables::TableNetwork<typename Semiring::Value> const& network,
+                                       bool counts = false) {
   Solved<typename Semiring::Value> solved;
   auto const begin = Clock::now();
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
@@ -74,13 +83,21 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
   auto const& order = plan.order;
   if (a.json) {
     answer.update(order_json(a, order, table_bytes));
-    answer.update({{"device", solved.device}, {"order_seconds", solved.order_seconds}, {"seconds", solved.seconds}, {"slices", static_cast<std::int64_t>(solved.result.slices)}});
-    if constexpr (std::is_floating_point_v<Value>) answer["arithmetic"] = solved.result.took_logarithms ? "logarithms" : "double";
+    answer.update({{"device", solved.device},
+                   {"order_seconds", solved.order_seconds},
+                   {"seconds", solved.seconds},
+                   {"slices", static_cast<std::int64_t>(solved.result.slices)}});
+    if constexpr (std::is_floating_point_v<Value>)
+      answer["arithmetic"] = solved.result.took_logarithms ? "logarithms" : "double";
     print_json(answer);
     return;
   }
-  fmt::print("{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} ({}{})\n", text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
-             slices_text(slice_bytes, solved.result.slices), human_seconds(solved.order_seconds), human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
+  fmt::print(
+      "{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} "
+      "({}{})\n",
+      text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
+      slices_text(slice_bytes, solved.result.slices), human_seconds(solved.order_seconds),
+      human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
 }
 
 std::string count_text(double count) {
@@ -97,10 +114,12 @@ int minimise(MapArguments const& a, ObservedCosts const& observed, tables::Table
   auto const least = tables::widened(solved.result.value);
   if (least >= network.upper_bound) {
     auto const bound = network.objective(network.upper_bound);
-    auto const conflict = explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline());
+    auto const conflict =
+        explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline());
     nlohmann::json answer{{word, nullptr}, {"bound", number(bound)}};
     answer.update(conflict.json);
-    print(a, solved, std::move(answer), fmt::format("{}: every assignment comes to the bound, {}, or worse{}", a.file, bound, to_text(conflict)));
+    print(a, solved, std::move(answer),
+          fmt::format("{}: every assignment comes to the bound, {}, or worse{}", a.file, bound, to_text(conflict)));
     return contradiction;
   }
   auto const objective = network.objective(least);
@@ -109,9 +128,13 @@ int minimise(MapArguments const& a, ObservedCosts const& observed, tables::Table
   answer[word] = number(objective);
   auto text = fmt::format("{}: {} {}", a.file, word, objective);
   if (a.count) {
-    double const count = run<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network), solved.prepared, solved.seconds).value.count;
-    if (count < 1e15) answer["count"] = static_cast<std::int64_t>(count);
-    else answer["count"] = count;
+    double const count =
+        run<tables::CountedMinSum<tables::Cost>>(a, elim::counted(network), solved.prepared, solved.seconds)
+            .value.count;
+    if (count < 1e15)
+      answer["count"] = static_cast<std::int64_t>(count);
+    else
+      answer["count"] = count;
     text += fmt::format("; {}", count_text(count));
   }
   write_assignment(a, assignment);
@@ -136,7 +159,9 @@ int maximise_probability(ExactArguments const& a) {
   write_assignment(a, assignment);
   auto answer = assignment_json(observed.network, assignment);
   answer["log10_value"] = log10_value;
-  print(a, solved, std::move(answer), fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value), describe_assignment(a, observed.network, assignment)));
+  print(a, solved, std::move(answer),
+        fmt::format("{}: largest value {}\n  {}", a.file, power_of_ten(log10_value),
+                    describe_assignment(a, observed.network, assignment)));
   return success;
 }
 
@@ -162,17 +187,23 @@ auto value_within_reason(ExactArguments a, tables::TableNetwork<typename Semirin
   a.order = "min_fill";
   a.options.tries = 1;
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names, max_cells);
-  if (order.total_cells > max_cells) throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
+  if (order.total_cells > max_cells)
+    throw CapacityError(fmt::format("{}: too many cells for a question beside the one that was asked", a.file));
   double seconds = 0;
   return run<Semiring>(a, network, prepare(a, network, std::move(order)), seconds).value;
 }
 
 }  // namespace
 
-bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& network) { return value_within_reason<tables::SumProduct<double>>(a, network) != 0; }
-bool is_possible(ExactArguments const& a, tables::CostNetwork const& network) { return value_within_reason<tables::MinSum<tables::Cost>>(a, network) < network.upper_bound; }
+bool is_possible(ExactArguments const& a, tables::TableNetwork<double> const& network) {
+  return value_within_reason<tables::SumProduct<double>>(a, network) != 0;
+}
+bool is_possible(ExactArguments const& a, tables::CostNetwork const& network) {
+  return value_within_reason<tables::MinSum<tables::Cost>>(a, network) < network.upper_bound;
+}
 
-void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer) {
+void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what,
+                     nlohmann::json answer) {
   auto const conflict = explain_conflict(a, observed.unobserved(), observed.evidence, a.evidence, conflict_deadline());
   if (a.json) {
     answer["file"] = a.file;
@@ -232,42 +263,76 @@ std::vector<Index> complete(HostEvidence const& evidence, Index num_variables, s
 }
 
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment) {
-  if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
+  if (!a.output.empty())
+    io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
 }
 
-std::string none_found(ExactArguments const& a) { return a.output.empty() ? "no possible assignment was found" : "no possible assignment was found, so nothing is written"; }
+std::string none_found(ExactArguments const& a) {
+  return a.output.empty() ? "no possible assignment was found"
+                          : "no possible assignment was found, so nothing is written";
+}
 
 void add_map(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
+  auto* command =
+      app.add_subcommand("map", "The best assignment: of least cost, or most probable; exactly, or with bounds");
   auto const a = std::make_shared<MapArguments>();
   a->where_too_wide = "--mini-buckets bounds the best";
-  add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5", "Write the assignment, as the UAI competitions do (MPE)");
+  add_exact_options(*command, *a, "Costs: .wcsp, .cfn; or probabilities: .uai, .bif, .fg, .causal_fg, .h5",
+                    "Write the assignment, as the UAI competitions do (MPE)");
   command->get_option("--output")->check(text_file());
   add_slice_options(*command, *a);
-  auto* z = command->add_option("--mini-buckets", a->mini_buckets, "Where exact elimination is too wide: eliminate in parts of so many variables, which bounds the best, and finds an assignment; larger parts mostly do better, not always")->check(at_least(1));
-  auto* gap = command->add_option("--bound-gap", a->bound_gap, "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what was found are so close (probabilities: their decimal logarithms)")->check(at_least(0));
-  command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger (0: none)")->check(at_least(0))->needs(gap);
-  auto* match = command->add_flag("--match-moments", a->match_moments, "Also with costs shifted between the parts of a bucket, which bounds some models far tighter and others less tightly: the better of both is kept, for about three times the work");
-  auto* by = command->add_option("--partition-by", a->partition_by, "How tables go into parts: size (the widest first, each where it fits) or content (together what loses most by being apart: often tighter bounds; takes much longer)")
+  auto* z = command
+                ->add_option("--mini-buckets", a->mini_buckets,
+                             "Where exact elimination is too wide: eliminate in parts of so many variables, which "
+                             "bounds the best, and finds an assignment; larger parts mostly do better, not always")
+                ->check(at_least(1));
+  auto* gap = command
+                  ->add_option("--bound-gap", a->bound_gap,
+                               "The same with ever larger parts (from --mini-buckets, or 2), until the bound and what "
+                               "was found are so close (probabilities: their decimal logarithms)")
+                  ->check(at_least(0));
+  command->add_option("--time-limit", a->time_limit, "Seconds after which parts become no larger (0: none)")
+      ->check(at_least(0))
+      ->needs(gap);
+  auto* match =
+      command->add_flag("--match-moments", a->match_moments,
+                        "Also with costs shifted between the parts of a bucket, which bounds some models far tighter "
+                        "and others less tightly: the better of both is kept, for about three times the work");
+  auto* by = command
+                 ->add_option("--partition-by", a->partition_by,
+                              "How tables go into parts: size (the widest first, each where it fits) or content "
+                              "(together what loses most by being apart: often tighter bounds; takes much longer)")
                  ->check(CLI::IsMember({"size", "content"}))
                  ->capture_default_str();
-  auto* count = command->add_flag("--count", a->count, "Also count the assignments that are as good (costs): another elimination, in two to four times the memory");
-  command->footer("Exit code 4: --bound-gap was not reached, or no assignment was found.\n\nExamples:\n  hornbill map problem.wcsp --order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 --match-moments");
+  auto* count = command->add_flag(
+      "--count", a->count,
+      "Also count the assignments that are as good (costs): another elimination, in two to four times the memory");
+  command->footer(
+      "Exit code 4: --bound-gap was not reached, or no assignment was found.\n\nExamples:\n  hornbill map problem.wcsp "
+      "--order min_fill --tries 100 -o best.MPE\n  hornbill map wide.wcsp --bound-gap 10 --time-limit 60 "
+      "--match-moments");
   command->callback([a, z, gap, match, by, count, &exit_code] {
     settle(*a);
     bool const is_cost = io::is_cost_network(a->file), in_parts = z->count() + gap->count() > 0;
-    if (match->count() + by->count() > 0 && !in_parts) throw UsageError("--match-moments and --partition-by are for --mini-buckets or --bound-gap");
-    if (a->device_memory > 0 && in_parts) throw UsageError("--device-memory is for exact elimination; smaller --mini-buckets need less");
-    if (count->count() > 0 && (in_parts || !is_cost)) throw UsageError("--count is for costs that are minimised exactly");
-    if (in_parts) exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
-    else exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);
+    if (match->count() + by->count() > 0 && !in_parts)
+      throw UsageError("--match-moments and --partition-by are for --mini-buckets or --bound-gap");
+    if (a->device_memory > 0 && in_parts)
+      throw UsageError("--device-memory is for exact elimination; smaller --mini-buckets need less");
+    if (count->count() > 0 && (in_parts || !is_cost))
+      throw UsageError("--count is for costs that are minimised exactly");
+    if (in_parts)
+      exit_code = is_cost ? bound_cost(*a) : bound_probability(*a);
+    else
+      exit_code = is_cost ? minimise_cost(*a) : maximise_probability(*a);
   });
 }
 
 void add_partition(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("partition", "The partition function, exactly; of a Bayesian network the probability of the evidence");
+  auto* command = app.add_subcommand(
+      "partition", "The partition function, exactly; of a Bayesian network the probability of the evidence");
   auto const a = std::make_shared<ExactArguments>();
-  add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write its decimal logarithm, as the UAI competitions do (PR)");
+  add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5",
+                    "Write its decimal logarithm, as the UAI competitions do (PR)");
   command->get_option("--output")->check(text_file());
   add_slice_options(*command, *a);
   command->footer("Example:\n  hornbill partition alarm.bif --evidence observed.txt");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/elim/order.hpp>
@@ -36,11 +36,15 @@ struct ExactArguments {
 /// \param files  that are read   \param output  what -o writes
 void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output);
 
-/// Fills in what was left to defaults, and checks that no file is written that is read.   \throws UsageError, InputError
+/// Fills in what was left to defaults, and checks that no file is written that is read.
+/// \throws UsageError, InputError
 void settle(ExactArguments& a, std::vector<std::string> const& more_evidence = {});
 
-/// The order that --order names, or gives as a file.   \param max_cells  of a table that it makes   \throws InputError, CapacityError
-elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<std::string> const& variable_names,
+/// The order that --order names, or gives as a file.   \param max_cells  of a table that it makes
+/// \throws InputError, CapacityError
+elim::Order find_order(ExactArguments const& a, std::vector<Index> const& cardinality,
+                       std::vector<std::span<Index const>> const& scopes,
+                       std::vector<std::string> const& variable_names,
                        double max_cells = static_cast<double>(tables::max_table_cells));
 
 /// Bytes that may be used: what the device has left, or less where --memory-limit says so.   \units bytes
@@ -77,9 +81,11 @@ struct Prepared {
 /// Whether tables can be on the device all at once.
 bool fit_on_device(ExactArguments const& a, std::size_t table_bytes);
 
-/// Where they cannot: how much of the device their slices may take, they being in the host's memory; else 0.   \units bytes
+/// Where they cannot: how much of the device their slices may take, they being in the host's memory; else 0.
+/// \units bytes
 /// \throws CapacityError where they do not fit there either
-std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::string const& task, std::string const& blame);
+std::size_t slice_bytes(ExactArguments const& a, std::size_t table_bytes, std::string const& task,
+                        std::string const& blame);
 
 /// Adds the option of what goes through a device in slices.
 void add_slice_options(CLI::App& command, ExactArguments& a);
@@ -92,12 +98,15 @@ std::string slices_text(std::size_t slice_bytes, double slices);
 
 /// "smoke = yes, lung = no": of some variables, or all where they are few.
 template <class Value>
-std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Value> const& network, std::vector<Index> const& assignment) {
+std::string describe_assignment(ExactArguments const& a, tables::TableNetwork<Value> const& network,
+                                std::vector<Index> const& assignment) {
   constexpr Index most = 10;
   auto const count = static_cast<Index>(assignment.size());
   std::vector<std::string> words;
-  for (Index v = 0; v < std::min(most, count); ++v) words.push_back(fmt::format("{} = {}", network.name_of(v), network.state_name(v, assignment[v])));
-  if (count > most) words.push_back(fmt::format("and {} more{}", count - most, a.output.empty() ? " (-o FILE writes all)" : ""));
+  for (Index v = 0; v < std::min(most, count); ++v)
+    words.push_back(fmt::format("{} = {}", network.name_of(v), network.state_name(v, assignment[v])));
+  if (count > most)
+    words.push_back(fmt::format("and {} more{}", count - most, a.output.empty() ? " (-o FILE writes all)" : ""));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -116,6 +125,8 @@ nlohmann::json assignment_json(tables::TableNetwork<Value> const& network, std::
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes);
 
 using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 }  // namespace hornbill::cli

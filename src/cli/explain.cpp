@@ -17,21 +17,27 @@
 namespace hornbill::cli {
 namespace {
 
-/// How many evidence sets to run at once: one a thread, since all wait for the last to converge, up to as many as keep a GPU busy.
+/// How many evidence sets to run at once: one a thread, since all wait for the last to converge, up to as many as keep
+/// a GPU busy.
 std::size_t max_at_once(SolverArguments const& a, bp::Strategy const& strategy) {
   if (runs_one_set_at_a_time(strategy)) return 1;
-  return backend::visit(a.backend, [](auto const& exec) { return std::clamp<std::size_t>(static_cast<std::size_t>(exec.concurrency()), 1, 64); });
+  return backend::visit(a.backend, [](auto const& exec) {
+    return std::clamp<std::size_t>(static_cast<std::size_t>(exec.concurrency()), 1, 64);
+  });
 }
 
 /// The labels, but for a hard one of the alarm: nothing would be left to explain.
 void gather_labels(ExplainArguments const& a, io::Model const& model, Explanation& e) {
   for (auto const& o : last_of_each_variable(read_evidence(a.file, model, a.evidence)))
-    if (o.is_hard() && o.variable == e.alarm) e.own = o;
-    else e.labels.push_back(o);
+    if (o.is_hard() && o.variable == e.alarm)
+      e.own = o;
+    else
+      e.labels.push_back(o);
 }
 
 [[noreturn]] void fail_by_contradiction(SolverArguments const& a, io::Model const& model, Index variable) {
-  throw ContradictionError(fmt::format("{}: the evidence contradicts itself at {}", a.file, model.graph.name_of(variable)));
+  throw ContradictionError(
+      fmt::format("{}: the evidence contradicts itself at {}", a.file, model.graph.name_of(variable)));
 }
 
 void take_report(SolverArguments const& a, io::Model const& model, bp::Report const& report, Explanation& e) {
@@ -48,8 +54,10 @@ void explain_labelled(SolverArguments const& a, io::Model const& model, bp::Stra
   e.log_odds = inference->log_odds();
   auto const to_variables = inference->factor_messages(), to_factors = inference->variable_messages();
   auto const counts = bp::expected_counts(model.graph, to_variables, to_factors);
-  for (std::size_t f = 0; f < counts.tried.size(); ++f) e.holds.push_back(counts.tried[f] > 0 ? std::min(1.0, counts.fired[f] / counts.tried[f]) : 0);
-  e.derivation = analysis::most_probable_derivation(model.graph, e.alarm, analysis::log_derivation_weights(model.graph, to_variables, to_factors), a.file);
+  for (std::size_t f = 0; f < counts.tried.size(); ++f)
+    e.holds.push_back(counts.tried[f] > 0 ? std::min(1.0, counts.fired[f] / counts.tried[f]) : 0);
+  e.derivation = analysis::most_probable_derivation(
+      model.graph, e.alarm, analysis::log_derivation_weights(model.graph, to_variables, to_factors), a.file);
 }
 
 /// Evidence sets that are made as they are run.
@@ -60,7 +68,8 @@ struct SetsToRun {
 
 /// The alarm's log-odds under each set, as many at once as the plan has.
 template <class Value, class Exec>
-std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::Model const& model, bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
+std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::Model const& model,
+                                bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
   auto const plan = bp::make_plan(exec, host_plan);
   auto const graph = to_device<Value>(exec, model.graph);
   auto state = bp::make_state(exec, graph, plan);
@@ -69,7 +78,8 @@ std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::
   std::vector<double> result;
   while (result.size() < sets.count) {
     std::vector<HostEvidence> some;
-    for (Index s = 0; s < plan.sets; ++s) some.push_back(sets.set(std::min(result.size() + static_cast<std::size_t>(s), sets.count - 1)));
+    for (Index s = 0; s < plan.sets; ++s)
+      some.push_back(sets.set(std::min(result.size() + static_cast<std::size_t>(s), sets.count - 1)));
     EvidenceSets evidence(exec, model.graph, graph, some);
     auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(options));
     auto const of_alarm = bp::log_odds_of_variable(exec, graph, state, e.alarm);
@@ -83,9 +93,11 @@ std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::
 
 /// A plan for so many sets at once, or for fewer where there is no memory for these.
 template <class Exec>
-bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, std::size_t at_once) {
+bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy,
+                          std::size_t at_once) {
   for (;; at_once /= 2) {
-    auto plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), {.sets = static_cast<Index>(at_once), .local_update = false});
+    auto plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy),
+                                  {.sets = static_cast<Index>(at_once), .local_update = false});
     try {
       require_memory(a, model.graph, plan);
       return plan;
@@ -95,29 +107,36 @@ bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::
   }
 }
 
-std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, std::size_t at_once, SetsToRun const& sets, Explanation& e) {
+std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, std::size_t at_once,
+                                   SetsToRun const& sets, Explanation& e) {
   auto const strategy = choose_strategy(a, model, static_cast<Index>(at_once));
   return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
     auto const plan = lay_out_sets<Exec>(a, model, strategy, at_once);
-    return a.precision == "float" ? log_odds_on<float>(exec, a, model, plan, sets, e) : log_odds_on<double>(exec, a, model, plan, sets, e);
+    return a.precision == "float" ? log_odds_on<float>(exec, a, model, plan, sets, e)
+                                  : log_odds_on<double>(exec, a, model, plan, sets, e);
   });
 }
 
 /// What each label does: every run is without one of them, the first without any.
 void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most, Explanation& e) {
   std::size_t const count = 1 + (a.max_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
-  auto const log_odds = log_odds_under(a, model, (count + batches - 1) / batches, {count, [&](std::size_t s) {
-    HostEvidence set;
-    for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
-      if (i != s - 1) set.push_back(e.labels[i]);
-    return set;
-  }}, e);
+  auto const log_odds = log_odds_under(a, model, (count + batches - 1) / batches,
+                                       {count,
+                                        [&](std::size_t s) {
+                                          HostEvidence set;
+                                          for (std::size_t i = 0; s > 0 && i < e.labels.size(); ++i)
+                                            if (i != s - 1) set.push_back(e.labels[i]);
+                                          return set;
+                                        }},
+                                       e);
   e.unlabelled = log_odds.front();
   if (a.max_labels == 0) return;
   std::vector<Influence> influences;
   for (std::size_t i = 0; i < e.labels.size(); ++i) influences.push_back({e.labels[i], log_odds[1 + i]});
   std::erase_if(influences, [&](Influence const& i) { return std::abs(moved_by(e, i)) < min_move; });
-  std::stable_sort(influences.begin(), influences.end(), [&](Influence const& x, Influence const& y) { return std::abs(moved_by(e, x)) > std::abs(moved_by(e, y)); });
+  std::stable_sort(influences.begin(), influences.end(), [&](Influence const& x, Influence const& y) {
+    return std::abs(moved_by(e, x)) > std::abs(moved_by(e, y));
+  });
   influences.resize(std::min(influences.size(), static_cast<std::size_t>(a.max_labels)));
   e.influences = std::move(influences);
 }
@@ -130,7 +149,9 @@ int explain(ExplainArguments& a) {
   settle(a);
   auto const model = read_model(a.file);
   auto const alarm = io::find_variable(model.graph, a.alarm);
-  if (!alarm) throw InputError(a.file, "", fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
+  if (!alarm)
+    throw InputError(a.file, "",
+                     fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
   Explanation e;
   e.alarm = *alarm;
   gather_labels(a, model, e);
@@ -147,10 +168,13 @@ int explain(ExplainArguments& a) {
     }
   }
   if (!a.dot.empty()) write_graphviz(e, model, a.dot);
-  if (a.json) print_explanation_json(e, model);
-  else print_explanation(e, model);
+  if (a.json)
+    print_explanation_json(e, model);
+  else
+    print_explanation(e, model);
   if (e.unconverged == 0) return success;
-  fmt::print(stderr, "hornbill: {} of {} runs had not converged; try {}\n", e.unconverged, e.runs, what_may_help(a, bp::Stop::iteration_limit));
+  fmt::print(stderr, "hornbill: {} of {} runs had not converged; try {}\n", e.unconverged, e.runs,
+             what_may_help(a, bp::Stop::iteration_limit));
   return not_converged;
 }
 
@@ -162,21 +186,37 @@ double moved_by(Explanation const& e, Influence const& influence) {
 }
 
 void add_explain(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("explain", "Why an alarm is probable: its most probable derivation, and the labels that moved it most");
+  auto* command = app.add_subcommand(
+      "explain", "Why an alarm is probable: its most probable derivation, and the labels that moved it most");
   auto a = std::make_shared<ExplainArguments>();
   command->add_option("MODEL", a->file, "Model without cycles, as `hornbill clauses model` makes it")->required();
   command->add_option("ALARM", a->alarm, "A variable, by name or number")->required();
-  command->add_option("--evidence", a->evidence, "The labels: an evidence set of MODEL, or a text file, such as the session of `hornbill rank`; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--labels", a->max_labels, "Show so many labels. Each of the labels costs a run without it, one a CPU thread or 64 on a GPU at once; 0: none")->check(at_least(0))->capture_default_str();
-  command->add_option("--dot", a->dot, "Write the explanation as a graph for Graphviz: `dot -Tsvg FILE`")->option_text("FILE");
+  command
+      ->add_option("--evidence", a->evidence,
+                   "The labels: an evidence set of MODEL, or a text file, such as the session of `hornbill rank`; may "
+                   "be given several times")
+      ->allow_extra_args(false)
+      ->option_text("SET");
+  command
+      ->add_option("--labels", a->max_labels,
+                   "Show so many labels. Each of the labels costs a run without it, one a CPU thread or 64 on a GPU at "
+                   "once; 0: none")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command->add_option("--dot", a->dot, "Write the explanation as a graph for Graphviz: `dot -Tsvg FILE`")
+      ->option_text("FILE");
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "The derivation is that whose clauses are most probable to hold together, given the labels; each counts as often as it is\n"
-      "used while it is sought; where cycles make that no probability, an upper bound is given. The number at a clause is its\n"
+      "The derivation is that whose clauses are most probable to hold together, given the labels; each counts as often "
+      "as it is\n"
+      "used while it is sought; where cycles make that no probability, an upper bound is given. The number at a clause "
+      "is its\n"
       "probability where its premises hold.\n"
-      "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 in log-odds\n"
-      "are not shown (JSON: log_odds is null where it is infinite: one of the two is certain). A hard label of ALARM itself is left out.\n"
+      "A label's effect is what withdrawing it alone does to the probability; labels that move it by less than 0.001 "
+      "in log-odds\n"
+      "are not shown (JSON: log_odds is null where it is infinite: one of the two is certain). A hard label of ALARM "
+      "itself is left out.\n"
       "Limits such as --iterations are of each run.\n"
       "\n"
       "Example:\n"

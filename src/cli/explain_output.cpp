@@ -29,7 +29,8 @@ std::string say(Observation const& label) {
 }
 
 std::optional<Observation> label_of(Explanation const& e, Index variable) {
-  auto const found = std::find_if(e.labels.begin(), e.labels.end(), [=](Observation const& o) { return o.variable == variable; });
+  auto const found =
+      std::find_if(e.labels.begin(), e.labels.end(), [=](Observation const& o) { return o.variable == variable; });
   return found == e.labels.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -39,7 +40,9 @@ bool exceeds_bound(Explanation const& e) {
   return e.derivation->log_weight > e.log_bound() + tolerance;
 }
 
-double probability_of_derivation(Explanation const& e) { return std::exp(std::min(e.derivation->log_weight, e.log_bound())); }
+double probability_of_derivation(Explanation const& e) {
+  return std::exp(std::min(e.derivation->log_weight, e.log_bound()));
+}
 
 void print_derivation(Explanation const& e, io::Model const& model) {
   if (!e.derivation) {
@@ -48,7 +51,8 @@ void print_derivation(Explanation const& e, io::Model const& model) {
   }
   auto const& steps = e.derivation->steps;
   bool const is_more = exceeds_bound(e);
-  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "", probability_of_derivation(e));
+  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "",
+             probability_of_derivation(e));
   std::map<Index, std::size_t> number;
   int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -57,8 +61,9 @@ void print_derivation(Explanation const& e, io::Model const& model) {
     std::string from;
     for (Index premise : step.premises) from += fmt::format("{}{}", from.empty() ? " from " : ", ", number.at(premise));
     auto const label = label_of(e, step.tuple);
-    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple), model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "",
-               width, rules_of(model, step.clause), e.holds[step.clause], from);
+    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple),
+               model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "", width,
+               rules_of(model, step.clause), e.holds[step.clause], from);
   }
 }
 
@@ -69,7 +74,9 @@ void print_labels(Explanation const& e, io::Model const& model) {
     return;
   }
   fmt::print("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());
-  for (auto const& influence : *e.influences) fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", detail::probability(influence.without), moved_by(e, influence), model.graph.name_of(influence.label.variable), say(influence.label));
+  for (auto const& influence : *e.influences)
+    fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", detail::probability(influence.without), moved_by(e, influence),
+               model.graph.name_of(influence.label.variable), say(influence.label));
 }
 
 nlohmann::json finite_or_null(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
@@ -79,8 +86,10 @@ std::string quoted(std::string const& text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n') result += "\\n";
-    else result += c;
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
   }
   return result + "\"";
 }
@@ -104,19 +113,33 @@ void print_explanation(Explanation const& e, io::Model const& model) {
 
 void print_explanation_json(Explanation const& e, io::Model const& model) {
   auto const& graph = model.graph;
-  nlohmann::json json{{"alarm", graph.name_of(e.alarm)}, {"variable", e.alarm}, {"p_true", e.p_true(e.alarm)}, {"log_odds", finite_or_null(e.log_odds[e.alarm])}, {"p_without_labels", detail::probability(e.unlabelled)}, {"derivation", nullptr}, {"labels", nlohmann::json::array()}, {"unconverged", e.unconverged}};
+  nlohmann::json json{{"alarm", graph.name_of(e.alarm)},
+                      {"variable", e.alarm},
+                      {"p_true", e.p_true(e.alarm)},
+                      {"log_odds", finite_or_null(e.log_odds[e.alarm])},
+                      {"p_without_labels", detail::probability(e.unlabelled)},
+                      {"derivation", nullptr},
+                      {"labels", nlohmann::json::array()},
+                      {"unconverged", e.unconverged}};
   if (e.own) json["own_label"] = say(*e.own);
   if (e.derivation) {
     auto steps = nlohmann::json::array();
     for (auto const& step : e.derivation->steps) {
       auto premises = nlohmann::json::array();
       for (Index premise : step.premises) premises.push_back(graph.name_of(premise));
-      steps.push_back({{"tuple", graph.name_of(step.tuple)}, {"p_true", e.p_true(step.tuple)}, {"rules", rules_of(model, step.clause)}, {"clause_probability", e.holds[step.clause]}, {"premises", premises}});
+      steps.push_back({{"tuple", graph.name_of(step.tuple)},
+                       {"p_true", e.p_true(step.tuple)},
+                       {"rules", rules_of(model, step.clause)},
+                       {"clause_probability", e.holds[step.clause]},
+                       {"premises", premises}});
     }
-    json["derivation"] = {{"probability", probability_of_derivation(e)}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};
+    json["derivation"] = {
+        {"probability", probability_of_derivation(e)}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};
   }
   for (auto const& influence : e.influences.value_or(std::vector<Influence>{})) {
-    nlohmann::json label{{"name", graph.name_of(influence.label.variable)}, {"label", say(influence.label)}, {"p_without", detail::probability(influence.without)}};
+    nlohmann::json label{{"name", graph.name_of(influence.label.variable)},
+                         {"label", say(influence.label)},
+                         {"p_without", detail::probability(influence.without)}};
     label["log_odds"] = finite_or_null(moved_by(e, influence));
     json["labels"].push_back(label);
   }
@@ -125,9 +148,12 @@ void print_explanation_json(Explanation const& e, io::Model const& model) {
 
 void write_graphviz(Explanation const& e, io::Model const& model, std::string const& file) {
   auto const& graph = model.graph;
-  std::string text = "digraph explanation {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", style=filled, fillcolor=white];\n  edge [fontname=\"sans-serif\"];\n";
+  std::string text =
+      "digraph explanation {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", style=filled, fillcolor=white];\n  edge "
+      "[fontname=\"sans-serif\"];\n";
   auto const add_tuple = [&](Index v, char const* shape) {
-    text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)), quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true(v))));
+    text += fmt::format("  v{} [shape={}, fillcolor={}, label={}];\n", v, shape, colour_of(label_of(e, v)),
+                        quoted(fmt::format("{}\n{:.4f}", graph.name_of(v), e.p_true(v))));
   };
   std::map<Index, bool> drawn;
   std::set<Index> clauses;
@@ -137,7 +163,8 @@ void write_graphviz(Explanation const& e, io::Model const& model, std::string co
       drawn[step.tuple] = true;
       text += fmt::format("  f{} -> v{};\n", step.clause, step.tuple);
       if (!clauses.insert(step.clause).second) continue;  // several tuples follow from it
-      text += fmt::format("  f{} [shape=box, label={}];\n", step.clause, quoted(fmt::format("{}\n{:.4f}", rules_of(model, step.clause), e.holds[step.clause])));
+      text += fmt::format("  f{} [shape=box, label={}];\n", step.clause,
+                          quoted(fmt::format("{}\n{:.4f}", rules_of(model, step.clause), e.holds[step.clause])));
       for (Index premise : step.premises) text += fmt::format("  v{} -> f{};\n", premise, step.clause);
     }
   if (!drawn[e.alarm]) add_tuple(e.alarm, "ellipse");
@@ -146,7 +173,8 @@ void write_graphviz(Explanation const& e, io::Model const& model, std::string co
     Index const v = influence.label.variable;
     if (v == e.alarm) continue;
     if (!std::exchange(drawn[v], true)) add_tuple(v, "note");
-    text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm, quoted(fmt::format("without: {:.4f}", detail::probability(influence.without))));
+    text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm,
+                        quoted(fmt::format("without: {:.4f}", detail::probability(influence.without))));
   }
   io::write_text_atomically(file, text + "}\n");
 }

@@ -43,7 +43,8 @@ GeneratorOptions options_of(GenerateArguments const& a) {
     options.num_edges = static_cast<Offset>(3.6 * *a.variables);
     if (!a.edges.empty()) {
       auto const [end, error] = std::from_chars(a.edges.data(), a.edges.data() + a.edges.size(), options.num_edges);
-      if (error != std::errc{} || end != a.edges.data() + a.edges.size()) throw UsageError(fmt::format("--edges {} is not a number", a.edges));
+      if (error != std::errc{} || end != a.edges.data() + a.edges.size())
+        throw UsageError(fmt::format("--edges {} is not a number", a.edges));
     }
     options.num_alarms = std::max<Index>(1, *a.variables / 100);
     options.num_true_alarms = std::max<Index>(1, options.num_alarms / 10);
@@ -59,25 +60,32 @@ void generate_model(GenerateArguments const& a) {
   auto generated = generate(options_of(a));
   io::Model model;
   for (int n : {10, 50})
-    if (static_cast<std::size_t>(n) <= generated.alarms.size()) model.evidence[fmt::format("labels{}", n)] = generated.labels(n);
+    if (static_cast<std::size_t>(n) <= generated.alarms.size())
+      model.evidence[fmt::format("labels{}", n)] = generated.labels(n);
   model.queries["alarms"] = generated.alarms;
   model.queries["true_alarms"] = generated.true_alarms;
   model.graph = std::move(generated.graph);
   io::write_model(model, a.output);
   if (a.json) {
-    print_json({{"file", a.output}, {"variables", model.graph.num_variables}, {"factors", model.graph.num_factors()},
-                                      {"edges", model.graph.num_edges()}, {"alarms", model.queries["alarms"].size()},
-                                      {"true_alarms", model.queries["true_alarms"].size()}, {"seed", a.seed}});
+    print_json({{"file", a.output},
+                {"variables", model.graph.num_variables},
+                {"factors", model.graph.num_factors()},
+                {"edges", model.graph.num_edges()},
+                {"alarms", model.queries["alarms"].size()},
+                {"true_alarms", model.queries["true_alarms"].size()},
+                {"seed", a.seed}});
     return;
   }
-  fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables, model.graph.num_factors(),
-             model.graph.num_edges(), model.queries["alarms"].size(), model.queries["true_alarms"].size());
+  fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables,
+             model.graph.num_factors(), model.graph.num_edges(), model.queries["alarms"].size(),
+             model.queries["true_alarms"].size());
 }
 
 /// The true alarms of a world that is sampled from a model.
 void generate_oracle(GenerateArguments const& a) {
   keep_apart({{"--oracle", a.oracle}}, {{"OUT", a.output}});
-  if (a.output.ends_with(".h5")) throw UsageError(fmt::format("{}: true alarms are written as text, not as a model", a.output));
+  if (a.output.ends_with(".h5"))
+    throw UsageError(fmt::format("{}: true alarms are written as text, not as a model", a.output));
   io::require_writable(a.output);
   auto model = read_model(a.oracle);
   auto const alarms = find_query(a.oracle, model, "alarms");
@@ -97,8 +105,10 @@ void generate_oracle(GenerateArguments const& a) {
     text += (model.graph.variable_names.empty() ? std::to_string(v) : model.graph.name_of(v)) + "\n";
   }
   io::write_text_atomically(a.output, text);
-  if (a.json) print_json({{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}});
-  else fmt::print("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
+  if (a.json)
+    print_json({{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}});
+  else
+    fmt::print("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
 }
 
 CLI::Validator known_benchmark() {
@@ -116,23 +126,47 @@ CLI::Validator known_benchmark() {
 void add_generate(CLI::App& app, int&) {
   auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph, or a truth for a model");
   auto a = std::make_shared<GenerateArguments>();
-  command->add_option("OUT", a->output, "File to write: .h5, or .fg, .causal_fg for the graph alone; with --oracle a text file")->required();
-  auto* like = command->add_option("--like", a->like, "The sizes of a benchmark of the FastLBP paper: " + fmt::format("{}", fmt::join(known_benchmarks(), ", ")))->check(known_benchmark());
-  command->add_option("--edges", a->edges,
-                      "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
-                      "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
-  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")->check(CLI::Range(8, 1 << 30))->excludes(like);
-  command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")->excludes(like)->excludes("--variables")->excludes("--edges");
+  command
+      ->add_option("OUT", a->output,
+                   "File to write: .h5, or .fg, .causal_fg for the graph alone; with --oracle a text file")
+      ->required();
+  auto* like = command
+                   ->add_option("--like", a->like,
+                                "The sizes of a benchmark of the FastLBP paper: " +
+                                    fmt::format("{}", fmt::join(known_benchmarks(), ", ")))
+                   ->check(known_benchmark());
+  command->add_option(
+      "--edges", a->edges,
+      "With --like: how to read the paper's edge counts, bn (Bayesian-network edges, the default) or fg (factor-graph "
+      "edges). With --variables: the number of factor-graph edges (default 3.6 a variable)");
+  command->add_option("--variables", a->variables, "Any size: number of variables, tuples and clauses")
+      ->check(CLI::Range(8, 1 << 30))
+      ->excludes(like);
+  command->add_option("--oracle", a->oracle, "A model: write the true alarms of a world that is sampled from it")
+      ->excludes(like)
+      ->excludes("--variables")
+      ->excludes("--edges");
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0))->excludes("--oracle");
-  command->add_option("--probability", a->probability, "Probability of every rule (default 0.999); with --oracle of those that are not certain, or of clauses where the model does not know its rules (default: as in the model)")->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
-  command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")->check(at_least(0))->capture_default_str();
+  command
+      ->add_option("--probability", a->probability,
+                   "Probability of every rule (default 0.999); with --oracle of those that are not certain, or of "
+                   "clauses where the model does not know its rules (default: as in the model)")
+      ->check(number_that([](double x) { return x > 0 && x < 1; }, "a number above 0 and below 1"));
+  command->add_option("--seed", a->seed, "The same seed gives the same graph on every machine")
+      ->check(at_least(0))
+      ->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables")->excludes("--oracle");
-  command->footer("The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` and\n"
-                  "`labels50`, where there are so many: alarms labelled by that truth.\n\nExamples:\n  hornbill generate --like ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt");
+  command->footer(
+      "The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` "
+      "and\n"
+      "`labels50`, where there are so many: alarms labelled by that truth.\n\nExamples:\n  hornbill generate --like "
+      "ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt");
   command->callback([a] {
-    if (a->oracle.empty()) generate_model(*a);
-    else generate_oracle(*a);
+    if (a->oracle.empty())
+      generate_model(*a);
+    else
+      generate_oracle(*a);
   });
 }
 

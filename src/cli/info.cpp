@@ -25,7 +25,8 @@ nlohmann::json describe(io::Model const& model) {
   }
   std::vector<std::int64_t> degree(graph.num_variables, 0);
   for (Index v : graph.factor_variables) ++degree[v];
-  auto const plan = bp::lay_out<Kokkos::DefaultExecutionSpace>(graph, bp::make_batches(graph, bp::Parall{}), {.local_update = false});
+  auto const plan =
+      bp::lay_out<Kokkos::DefaultExecutionSpace>(graph, bp::make_batches(graph, bp::Parall{}), {.local_update = false});
   nlohmann::json json{{"variables", graph.num_variables},
                       {"factors", graph.num_factors()},
                       {"edges", graph.num_edges()},
@@ -43,14 +44,20 @@ nlohmann::json describe(io::Model const& model) {
     for (auto const& [name, item] : map) json[key][name] = size(item);
   };
   add_sizes("schedules", model.schedules, [](auto const& s) {
-    return fmt::format("{} ({} {})", s.kind == bp::ScheduleKind::order ? "order" : s.kind == bp::ScheduleKind::batches ? "batches" : "partial order",
+    return fmt::format("{} ({} {})",
+                       s.kind == bp::ScheduleKind::order     ? "order"
+                       : s.kind == bp::ScheduleKind::batches ? "batches"
+                                                             : "partial order",
                        s.kind == bp::ScheduleKind::partial_order ? s.before.size() : s.edges.size(),
                        s.kind == bp::ScheduleKind::partial_order ? "pairs" : "edges");
   });
   json["rules"] = model.rules.names.size();
   add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });
   add_sizes("queries", model.queries, [](auto const& q) { return fmt::format("{} variables", q.size()); });
-  add_sizes("messages", model.messages, [](auto const& m) { return fmt::format("{} numbers{}", m.log_odds.size(), m.evidence ? fmt::format(", with {} observations", m.evidence->size()) : ""); });
+  add_sizes("messages", model.messages, [](auto const& m) {
+    return fmt::format("{} numbers{}", m.log_odds.size(),
+                       m.evidence ? fmt::format(", with {} observations", m.evidence->size()) : "");
+  });
   add_sizes("marginals", model.marginals, [](auto const& m) {
     auto const stop = m.attributes.find("stop");
     return stop == m.attributes.end() ? std::string("stored") : stop->second;
@@ -64,7 +71,8 @@ void print(std::string const& file, nlohmann::json const& json) {
     std::string label = key;
     std::replace(label.begin(), label.end(), '_', ' ');
     if (value.is_object()) {
-      for (auto const& [name, text] : value.items()) fmt::print("  {:<26} {}: {}\n", label, name, text.get<std::string>());
+      for (auto const& [name, text] : value.items())
+        fmt::print("  {:<26} {}: {}\n", label, name, text.get<std::string>());
     } else if (key.starts_with("device_bytes")) {
       fmt::print("  {:<26} {}\n", label, human_bytes(value.get<double>()));
     } else {
@@ -83,8 +91,10 @@ void add_info(CLI::App& app, int&) {
   command->add_flag("--json", *json, "Print JSON");
   command->callback([=] {
     auto const description = describe(read_model(*file));
-    if (*json) fmt::print("{}\n", description.dump(2));
-    else print(*file, description);
+    if (*json)
+      fmt::print("{}\n", description.dump(2));
+    else
+      print(*file, description);
   });
 }
 

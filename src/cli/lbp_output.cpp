@@ -16,7 +16,10 @@ namespace hornbill::cli {
 namespace {
 
 nlohmann::json to_json(bp::Report const& report) {
-  return {{"stop", to_string(report.stop)}, {"converged", report.stop == bp::Stop::converged}, {"iterations", report.iterations}, {"residual", report.residual},
+  return {{"stop", to_string(report.stop)},
+          {"converged", report.stop == bp::Stop::converged},
+          {"iterations", report.iterations},
+          {"residual", report.residual},
           {"run_seconds", report.elapsed_seconds}};
 }
 
@@ -35,21 +38,28 @@ nlohmann::json report_json(LbpArguments const& a, Result const& r) {
 }
 
 void print_head(LbpArguments const& a, Result const& r) {
-  auto const slowest = std::max_element(r.sets.begin(), r.sets.end(), [](auto const& x, auto const& y) { return x.report.iterations < y.report.iterations; })->report;
+  auto const slowest = std::max_element(r.sets.begin(), r.sets.end(), [](auto const& x, auto const& y) {
+                         return x.report.iterations < y.report.iterations;
+                       })->report;
   double const each = slowest.iterations > 0 ? slowest.elapsed_seconds / slowest.iterations : 0;
   fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
-  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(slowest.elapsed_seconds), human_seconds(each),
-             human_seconds(r.analysis_seconds), r.statistics.num_batches, human_seconds(r.setup_seconds));
+  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n",
+             human_seconds(slowest.elapsed_seconds), human_seconds(each), human_seconds(r.analysis_seconds),
+             r.statistics.num_batches, human_seconds(r.setup_seconds));
 }
 
 void print_set(LbpArguments const& a, SetResult const& set) {
-  fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ", to_string(set.report.stop), set.report.iterations, set.report.residual);
+  fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ",
+             to_string(set.report.stop), set.report.iterations, set.report.residual);
   if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n", what_may_help(a, set.report.stop));
+    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n",
+               what_may_help(a, set.report.stop));
 }
 
 /// Whose probability is told; null where there is but one.
-nlohmann::json second_state(HostFactorGraph const& graph, Index v) { return graph.states(v) > 1 ? nlohmann::json(graph.state_name(v, 1)) : nlohmann::json(); }
+nlohmann::json second_state(HostFactorGraph const& graph, Index v) {
+  return graph.states(v) > 1 ? nlohmann::json(graph.state_name(v, 1)) : nlohmann::json();
+}
 
 /// " = yes", where it is not simply whether the variable is true.
 std::string state_text(HostFactorGraph const& graph, Index v) {
@@ -59,20 +69,29 @@ std::string state_text(HostFactorGraph const& graph, Index v) {
 
 nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vector<Index> const& best) {
   if (set.report.stop == bp::Stop::contradiction)
-    return {{"stop", "contradiction"}, {"variable", set.report.contradiction}, {"name", model.graph.name_of(set.report.contradiction)}, {"iterations", set.report.iterations}};
+    return {{"stop", "contradiction"},
+            {"variable", set.report.contradiction},
+            {"name", model.graph.name_of(set.report.contradiction)},
+            {"iterations", set.report.iterations}};
   auto json = to_json(set.report);
-  for (Index v : best) json["top"].push_back({{"variable", v}, {"name", model.graph.name_of(v)}, {"state", second_state(model.graph, v)}, {"p_true", set.p_true[v]}});
+  for (Index v : best)
+    json["top"].push_back({{"variable", v},
+                           {"name", model.graph.name_of(v)},
+                           {"state", second_state(model.graph, v)},
+                           {"p_true", set.p_true[v]}});
   return json;
 }
 
 }  // namespace
 
-void print_result(LbpArguments const& a, io::Model const& model, Result const& result, std::vector<Index> const& query) {
+void print_result(LbpArguments const& a, io::Model const& model, Result const& result,
+                  std::vector<Index> const& query) {
   auto best = [&](SetResult const& set) { return most_probable(query, set.p_true, a.top_count); };
   if (a.json) {
     bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
     auto json = contradicted ? nlohmann::json::object() : report_json(a, result);
-    if (a.each.empty()) json.update(set_json(model, result.sets[0], best(result.sets[0])));
+    if (a.each.empty())
+      json.update(set_json(model, result.sets[0], best(result.sets[0])));
     else
       for (auto const& set : result.sets) {
         json["sets"].push_back(set_json(model, set, best(set)));
@@ -86,14 +105,18 @@ void print_result(LbpArguments const& a, io::Model const& model, Result const& r
     if (set.report.stop == bp::Stop::contradiction) continue;
     print_set(a, set);
     if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
-    for (Index v : best(set)) fmt::print("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
+    for (Index v : best(set))
+      fmt::print("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }
 
 void report_contradiction(LbpArguments const& a, io::Model const& model, SetResult const& set) {
   Index const v = set.report.contradiction;
-  fmt::print(stderr, "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) must be both true and false, found in iteration {}. "
-                     "Withdraw or soften an observation near it\n", a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
+  fmt::print(stderr,
+             "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) must be both true and false, found in "
+             "iteration {}. "
+             "Withdraw or soften an observation near it\n",
+             a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
 }
 
 void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
@@ -125,7 +148,8 @@ void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
 int exit_code_of(LbpArguments const& a, Result const& result) {
   int code = success;
   for (auto const& set : result.sets) {
-    bool const did_all = a.options.tolerance == 0 && set.report.stop == bp::Stop::iteration_limit;  // a number of iterations was asked for
+    // a number of iterations was asked for
+    bool const did_all = a.options.tolerance == 0 && set.report.stop == bp::Stop::iteration_limit;
     if (set.report.stop == bp::Stop::contradiction) return contradiction;
     if (set.report.stop != bp::Stop::converged && !did_all) code = not_converged;
   }

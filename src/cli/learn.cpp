@@ -39,7 +39,8 @@ Models read_models(LearnArguments const& a) {
     std::vector<double> of_rule;
     for (auto const& name : model.rules.names) {
       auto const given = start.find(name);
-      if (given == start.end()) throw InputError(a.start, "", fmt::format("has no probability for the rule {} of {}", name, file));
+      if (given == start.end())
+        throw InputError(a.start, "", fmt::format("has no probability for the rule {} of {}", name, file));
       of_rule.push_back(given->second);
     }
     analysis::set_rule_probabilities(model, of_rule);
@@ -57,7 +58,8 @@ std::vector<analysis::LabelledRun> make_runs(LearnArguments& a, Models& models) 
     auto const evidence = read_evidence(file, model, labels);
     if (evidence.empty()) throw InputError(labels, "", "holds no label to learn from");
     auto const strategy = choose_strategy(a, model, 1);
-    runs.push_back({fmt::format("{} with {}", file, labels), &model, evidence, make_inference(a, model, strategy, {.local_update = false})});
+    runs.push_back({fmt::format("{} with {}", file, labels), &model, evidence,
+                    make_inference(a, model, strategy, {.local_update = false})});
   }
   return runs;
 }
@@ -69,9 +71,17 @@ void write_rules(analysis::Learned const& learned, std::string const& file) {
 }
 
 void print_json(LearnArguments const& a, analysis::Learned const& learned) {
-  nlohmann::json json{{"runs", a.runs.size()}, {"converged", learned.converged}, {"log_likelihood", learned.log_likelihood}, {"rules", nlohmann::json::array()}, {"steps", nlohmann::json::array()}};
-  for (auto const& [name, rule] : learned.rules) json["rules"].push_back({{"name", name}, {"before", rule.before}, {"probability", rule.probability}, {"tried", rule.tried}});
-  for (auto const& step : learned.steps) json["steps"].push_back({{"log_likelihood", step.log_likelihood}, {"change", step.change}, {"unconverged", step.unconverged}});
+  nlohmann::json json{{"runs", a.runs.size()},
+                      {"converged", learned.converged},
+                      {"log_likelihood", learned.log_likelihood},
+                      {"rules", nlohmann::json::array()},
+                      {"steps", nlohmann::json::array()}};
+  for (auto const& [name, rule] : learned.rules)
+    json["rules"].push_back(
+        {{"name", name}, {"before", rule.before}, {"probability", rule.probability}, {"tried", rule.tried}});
+  for (auto const& step : learned.steps)
+    json["steps"].push_back(
+        {{"log_likelihood", step.log_likelihood}, {"change", step.change}, {"unconverged", step.unconverged}});
   cli::print_json(json);
 }
 
@@ -79,9 +89,14 @@ void print_text(LearnArguments const& a, analysis::Learned const& learned) {
   std::size_t width = 4;
   for (auto const& [name, rule] : learned.rules) width = std::max(width, name.size());
   fmt::print("{:<{}}  {:>8}  {:>8}  {:>10}\n", "rule", width, "before", "learned", "tried");
-  for (auto const& [name, rule] : learned.rules) fmt::print("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
-  if (learned.steps.empty()) fmt::print("no steps; log-likelihood of the labels {:.4f}\n", learned.log_likelihood);
-  else fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(), learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood, learned.log_likelihood);
+  for (auto const& [name, rule] : learned.rules)
+    fmt::print("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
+  if (learned.steps.empty())
+    fmt::print("no steps; log-likelihood of the labels {:.4f}\n", learned.log_likelihood);
+  else
+    fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(),
+               learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood,
+               learned.log_likelihood);
   if (!a.output.empty()) fmt::print("{}: {} rules\n", a.output, learned.rules.size());
 }
 
@@ -110,10 +125,14 @@ int learn(LearnArguments& a) {
     throw ContradictionError(e.what());
   }
   if (!a.output.empty()) write_rules(learned, a.output);
-  if (a.json) print_json(a, learned);
-  else print_text(a, learned);
+  if (a.json)
+    print_json(a, learned);
+  else
+    print_text(a, learned);
   int const unconverged = learned.unconverged;
-  if (unconverged > 0) fmt::print(stderr, "hornbill: inference had not converged in {} of {} runs of a step; try {}\n", unconverged, a.runs.size(), what_may_help(a, bp::Stop::iteration_limit));
+  if (unconverged > 0)
+    fmt::print(stderr, "hornbill: inference had not converged in {} of {} runs of a step; try {}\n", unconverged,
+               a.runs.size(), what_may_help(a, bp::Stop::iteration_limit));
   return learned.converged && unconverged == 0 ? success : not_converged;
 }
 
@@ -122,19 +141,44 @@ int learn(LearnArguments& a) {
 void add_learn(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("learn", "Learn the probabilities of rules from labelled alarms");
   auto a = std::make_shared<LearnArguments>();
-  command->add_option("--run", a->runs, "A model that knows its rules, as `hornbill clauses model` makes it, and what was said of its alarms: an evidence set of the model, or a text file, such as the session of `hornbill rank`; may be given several times")->required()->allow_extra_args(false)->option_text("MODEL LABELS");
-  command->add_option("-o,--output", a->output, "Write `Rule: probability` lines to this file, as --rules of `hornbill clauses` reads them");
-  command->add_option("--start", a->start, "Start from the probabilities in this file, which has one for every rule, rather than from those that the models were made with")->option_text("FILE");
-  command->add_option("--fix", a->fixed, "Leave this rule as it is; may be given several times")->allow_extra_args(false)->option_text("RULE");
-  command->add_option("--prior", a->learning.prior, "Take each rule as tried so many times before, with the success that its probability at the start says; 0: the labels alone, which may make rules certain that were seen a few times")->check(at_least(0))->capture_default_str();
-  command->add_option("--steps", a->learning.max_steps, "Most steps of expectation maximisation")->check(at_least(0))->capture_default_str();
-  command->add_option("--change", a->learning.tolerance, "Stop when no probability of a rule changes by more")->check(at_least(0))->capture_default_str();
+  command
+      ->add_option("--run", a->runs,
+                   "A model that knows its rules, as `hornbill clauses model` makes it, and what was said of its "
+                   "alarms: an evidence set of the model, or a text file, such as the session of `hornbill rank`; may "
+                   "be given several times")
+      ->required()
+      ->allow_extra_args(false)
+      ->option_text("MODEL LABELS");
+  command->add_option("-o,--output", a->output,
+                      "Write `Rule: probability` lines to this file, as --rules of `hornbill clauses` reads them");
+  command
+      ->add_option("--start", a->start,
+                   "Start from the probabilities in this file, which has one for every rule, rather than from those "
+                   "that the models were made with")
+      ->option_text("FILE");
+  command->add_option("--fix", a->fixed, "Leave this rule as it is; may be given several times")
+      ->allow_extra_args(false)
+      ->option_text("RULE");
+  command
+      ->add_option("--prior", a->learning.prior,
+                   "Take each rule as tried so many times before, with the success that its probability at the start "
+                   "says; 0: the labels alone, which may make rules certain that were seen a few times")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command->add_option("--steps", a->learning.max_steps, "Most steps of expectation maximisation")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command->add_option("--change", a->learning.tolerance, "Stop when no probability of a rule changes by more")
+      ->check(at_least(0))
+      ->capture_default_str();
   a->options.max_iterations = 1000;
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "Each step infers from the probabilities so far how often each rule was tried, its premises true, and how often it held,\n"
-      "and takes the quotient. --iterations and --tolerance are those of the inference in each step, which goes on from the last\n"
+      "Each step infers from the probabilities so far how often each rule was tried, its premises true, and how often "
+      "it held,\n"
+      "and takes the quotient. --iterations and --tolerance are those of the inference in each step, which goes on "
+      "from the last\n"
       "step's messages. Rules of probability 0 or 1 stay as they are.\n"
       "\n"
       "Example:\n"

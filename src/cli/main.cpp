@@ -22,7 +22,8 @@ constexpr char const* footer =
     "  hornbill generate --like xalan graph.h5        a derivation graph of real size\n"
     "  hornbill lbp graph.h5 --top alarms             its ten most probable alarms\n"
     "\n"
-    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before what was asked for;\n"
+    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before what was asked "
+    "for;\n"
     "5 the evidence contradicts itself, or nothing is possible at all; 6 too large for the device.";
 
 int fail(int code, char const* message) {
@@ -58,8 +59,10 @@ int run(int argc, char** argv) {
   cli::add_partition(app, exit_code);
   cli::add_marginals(app, exit_code);
   cli::add_dpop(app, exit_code);
-  if (auto const commands = names_of_commands(app); argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
-    return fail(cli::usage_error, fmt::format("there is no command '{}'; there are {}", argv[1], fmt::join(commands, ", ")).c_str());
+  if (auto const commands = names_of_commands(app);
+      argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
+    return fail(cli::usage_error,
+                fmt::format("there is no command '{}'; there are {}", argv[1], fmt::join(commands, ", ")).c_str());
   try {
     app.parse(argc, argv);
     return exit_code;

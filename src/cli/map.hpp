@@ -36,8 +36,10 @@ struct ObservedTables : Observed<tables::TableNetwork<double>> {
 ObservedTables read_tables(ExactArguments const& a);
 
 /// Says that nothing is possible, and which observations are to blame. Needs Kokkos.
-/// \param what  is not possible, e.g. "no assignment"   \param answer  of --json, what is null in it   \throws ContradictionError
-[[noreturn]] void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what, nlohmann::json answer);
+/// \param what  is not possible, e.g. "no assignment"   \param answer  of --json, what is null in it
+/// \throws ContradictionError
+[[noreturn]] void fail_impossible(ExactArguments const& a, ObservedTables const& observed, std::string const& what,
+                                  nlohmann::json answer);
 
 /// An assignment of these has what was observed once it is complete().
 using ObservedCosts = Observed<tables::CostNetwork>;

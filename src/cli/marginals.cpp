@@ -23,8 +23,11 @@ std::vector<Index> variables_of(std::string const& list, io::Model const& model)
     std::size_t const end = std::min(list.find(',', begin), list.size());
     auto const name = list.substr(begin, end - begin);
     auto const variable = io::find_variable(model.graph, name);
-    if (!variable) throw InputError(fmt::format("--joint {}: '{}' is no variable of the model, neither by name nor by number", list, name));
-    if (std::find(variables.begin(), variables.end(), *variable) != variables.end()) throw UsageError(fmt::format("--joint {}: {} is listed twice", list, name));
+    if (!variable)
+      throw InputError(
+          fmt::format("--joint {}: '{}' is no variable of the model, neither by name nor by number", list, name));
+    if (std::find(variables.begin(), variables.end(), *variable) != variables.end())
+      throw UsageError(fmt::format("--joint {}: {} is listed twice", list, name));
     variables.push_back(*variable);
     begin = end + 1;
   }
@@ -33,13 +36,18 @@ std::vector<Index> variables_of(std::string const& list, io::Model const& model)
 
 MarginalsProblem make_problem(MarginalsArguments const& a, io::Model const& model) {
   MarginalsProblem problem;
-  for (auto const& set : read_evidence_sets(a.file, model, a.evidence, a.each)) problem.sets.push_back(last_of_each_variable(set));
+  for (auto const& set : read_evidence_sets(a.file, model, a.evidence, a.each))
+    problem.sets.push_back(last_of_each_variable(set));
   auto const in_all = [&](Observation const& o) {
-    return std::all_of(problem.sets.begin(), problem.sets.end(), [&](auto const& set) { return std::find(set.begin(), set.end(), o) != set.end(); });
+    return std::all_of(problem.sets.begin(), problem.sets.end(),
+                       [&](auto const& set) { return std::find(set.begin(), set.end(), o) != set.end(); });
   };
   for (auto const& o : problem.sets.front())
     if (o.is_hard() && in_all(o)) problem.cut.push_back(o);
-  for (auto& set : problem.sets) std::erase_if(set, [&](Observation const& o) { return std::find(problem.cut.begin(), problem.cut.end(), o) != problem.cut.end(); });
+  for (auto& set : problem.sets)
+    std::erase_if(set, [&](Observation const& o) {
+      return std::find(problem.cut.begin(), problem.cut.end(), o) != problem.cut.end();
+    });
   problem.network = tables::condition(tables::to_tables(model.graph), problem.cut);
   problem.num_variables = model.graph.num_variables;
   for (auto const& list : a.joint) {
@@ -53,8 +61,11 @@ MarginalsProblem make_problem(MarginalsArguments const& a, io::Model const& mode
 }
 
 void require_usable(MarginalsArguments const& a) {  // before hours of work, not after
-  if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5") && !a.output.ends_with(".MAR")) throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
-  if (a.output.ends_with(".MAR") && a.each.size() > 1) throw UsageError("-o: a .MAR file holds the marginals of one evidence set; --each gives several, which fit into an .h5 file");
+  if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5") && !a.output.ends_with(".MAR"))
+    throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
+  if (a.output.ends_with(".MAR") && a.each.size() > 1)
+    throw UsageError(
+        "-o: a .MAR file holds the marginals of one evidence set; --each gives several, which fit into an .h5 file");
   io::validate_name(a.name, "set of marginals");
   if (!a.output.empty()) require_names_apart(a.name, a.each);
 }
@@ -67,13 +78,17 @@ int run_marginals(MarginalsArguments& a) {
   auto model = read_model(a.file);
   auto const problem = make_problem(a, model);
   auto const result = find_marginals(a, model, problem);
-  bool const is_some_possible = std::any_of(result.sets.begin(), result.sets.end(), std::mem_fn(&MarginalsOfSet::is_possible));
-  if (a.json) print_json(a, model, problem, result);
-  else if (is_some_possible) print_text(a, model, problem, result);
+  bool const is_some_possible =
+      std::any_of(result.sets.begin(), result.sets.end(), std::mem_fn(&MarginalsOfSet::is_possible));
+  if (a.json)
+    print_json(a, model, problem, result);
+  else if (is_some_possible)
+    print_text(a, model, problem, result);
   if (is_some_possible && !a.output.empty()) write_marginals(a, model, result);
   std::vector<std::string> failures;
   for (auto const& set : result.sets)
-    if (set.conflict) failures.push_back(fmt::format("{}: nothing is possible{}", label_of(a, set), to_text(*set.conflict)));
+    if (set.conflict)
+      failures.push_back(fmt::format("{}: nothing is possible{}", label_of(a, set), to_text(*set.conflict)));
   if (!failures.empty()) throw ContradictionError(fmt::format("{}", fmt::join(failures, "\nhornbill: ")));
   return success;
 }
@@ -84,16 +99,44 @@ void add_marginals(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("marginals", "Marginals, exactly, by a junction tree");
   auto const a = std::make_shared<MarginalsArguments>();
   a->where_too_wide = "lbp approximates marginals";
-  add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5", "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
+  add_exact_options(
+      *command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5",
+      "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
   add_slice_options(*command, *a);
-  command->add_flag("--exact", a->exact, "No approximation; there is none here, so this says what is so (lbp approximates)");
-  command->add_option("--each", a->each, "An evidence set as for --evidence; given several times, each is propagated on top of --evidence, as many at once as memory allows")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--joint", a->joint, "Print the joint marginal of variables, e.g. smoke,lung; may be given several times. Without it, --top, --against and -o, the first marginals are printed (--json: all)")->allow_extra_args(false)->option_text("A,B,...");
-  command->add_option("--against", a->against, "Say how far other marginals are off: a .MAR file, or those stored under this name in FILE, e.g. by lbp")->check(not_empty());
-  command->add_option("--name", a->name, "Name of the marginals in an .h5 file")->capture_default_str()->needs("--output");
-  command->add_option("--precision", a->precision, "double or float")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
-  auto* top = command->add_option("--top", a->top, "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1), the second of its states")->check(not_empty());
-  command->add_option("--count", a->top_count, "How many of them")->check(at_least(1))->capture_default_str()->needs(top);
+  command->add_flag("--exact", a->exact,
+                    "No approximation; there is none here, so this says what is so (lbp approximates)");
+  command
+      ->add_option("--each", a->each,
+                   "An evidence set as for --evidence; given several times, each is propagated on top of --evidence, "
+                   "as many at once as memory allows")
+      ->allow_extra_args(false)
+      ->option_text("SET");
+  command
+      ->add_option("--joint", a->joint,
+                   "Print the joint marginal of variables, e.g. smoke,lung; may be given several times. Without it, "
+                   "--top, --against and -o, the first marginals are printed (--json: all)")
+      ->allow_extra_args(false)
+      ->option_text("A,B,...");
+  command
+      ->add_option(
+          "--against", a->against,
+          "Say how far other marginals are off: a .MAR file, or those stored under this name in FILE, e.g. by lbp")
+      ->check(not_empty());
+  command->add_option("--name", a->name, "Name of the marginals in an .h5 file")
+      ->capture_default_str()
+      ->needs("--output");
+  command->add_option("--precision", a->precision, "double or float")
+      ->check(CLI::IsMember({"double", "float"}))
+      ->capture_default_str();
+  auto* top = command
+                  ->add_option("--top", a->top,
+                               "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by "
+                               "P(variable = 1), the second of its states")
+                  ->check(not_empty());
+  command->add_option("--count", a->top_count, "How many of them")
+      ->check(at_least(1))
+      ->capture_default_str()
+      ->needs(top);
   command->footer(
       "Examples:\n"
       "  hornbill marginals alarm.bif --exact --evidence observed.txt -o posterior.MAR\n"

@@ -27,10 +27,11 @@ struct MarginalsProblem {
   tables::TableNetwork<double> network;
   HostEvidence cut;
   std::vector<HostEvidence> sets;
-  Index num_variables = 0;                  ///< of the model; the network's others are of wide factors
-  std::vector<std::vector<Index>> joint;    ///< variables as --joint lists them
-  std::vector<Index> query;                 ///< of --top
-  std::vector<std::vector<double>> others;  ///< of --against: by variable and state, of stored ones P(variable = 1) alone
+  Index num_variables = 0;                ///< of the model; the network's others are of wide factors
+  std::vector<std::vector<Index>> joint;  ///< variables as --joint lists them
+  std::vector<Index> query;               ///< of --top
+  /// of --against: by variable and state, of stored ones P(variable = 1) alone
+  std::vector<std::vector<double>> others;
 };
 
 struct MarginalsOfSet {
@@ -38,8 +39,10 @@ struct MarginalsOfSet {
   std::vector<std::vector<double>> p;      ///< by variable and state
   std::vector<std::vector<double>> joint;  ///< as MarginalsProblem::joint, the last variable fastest
   double log_z = 0;
-  std::optional<Conflict> conflict;        ///< where nothing is possible
-  std::string arithmetic;                  ///< that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the range of numbers
+  std::optional<Conflict> conflict;  ///< where nothing is possible
+  /// that it took: float, double, or logarithms (in double) where products of the sets that ran together leave the
+  /// range of numbers
+  std::string arithmetic;
 
   bool is_possible() const { return std::isfinite(log_z); }
 };
@@ -56,14 +59,17 @@ struct MarginalsResult {
 };
 
 /// "road.bif, wet.txt".
-inline std::string label_of(MarginalsArguments const& a, MarginalsOfSet const& set) { return set.name.empty() ? a.file : a.file + ", " + set.name; }
+inline std::string label_of(MarginalsArguments const& a, MarginalsOfSet const& set) {
+  return set.name.empty() ? a.file : a.file + ", " + set.name;
+}
 
 /// Cells of a joint marginal, with all states of the model.   \throws CapacityError for too many
 std::size_t cells_of_joint(HostFactorGraph const& graph, std::vector<Index> const& joint);
 
 /// Calls visit(cell, states of the variables) for all cells of a joint marginal but those that were not observed.
 template <class Visit>
-void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph const& graph, std::vector<Index> const& joint, Visit const& visit) {
+void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph const& graph,
+                            std::vector<Index> const& joint, Visit const& visit) {
   std::vector<Index> states(joint.size());
   std::vector<bool> is_observed(joint.size());
   for (std::size_t i = 0; i < joint.size(); ++i)
@@ -74,7 +80,8 @@ void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph con
       }
   for (bool more = true; more;) {
     std::size_t cell = 0;
-    for (std::size_t i = 0; i < joint.size(); ++i) cell = cell * static_cast<std::size_t>(graph.states(joint[i])) + static_cast<std::size_t>(states[i]);
+    for (std::size_t i = 0; i < joint.size(); ++i)
+      cell = cell * static_cast<std::size_t>(graph.states(joint[i])) + static_cast<std::size_t>(states[i]);
     visit(cell, states);
     more = false;
     for (std::size_t i = joint.size(); i-- > 0 && !more;)
@@ -91,8 +98,10 @@ MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& mod
 /// What --against names, as MarginalsProblem::others.   \throws InputError
 std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model);
 
-void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r);
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem, MarginalsResult const& r);
+void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+                MarginalsResult const& r);
+void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+                MarginalsResult const& r);
 /// Writes -o: of sets that are possible.
 void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r);
 

@@ -59,15 +59,19 @@ class MpiMessenger : public elim::Messenger {
   int num_ranks() const override { return num_ranks_; }
 
   void send(int rank, Index tag, std::vector<std::int64_t> message) override {
-    if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) throw CapacityError("a message between processes has more numbers than MPI can count, " + std::to_string(message.size()));
-    if (tag > largest_tag_) throw CapacityError("this MPI can tell apart messages of " + std::to_string(largest_tag_) + " agents only");
+    if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw CapacityError("a message between processes has more numbers than MPI can count, " +
+                          std::to_string(message.size()));
+    if (tag > largest_tag_)
+      throw CapacityError("this MPI can tell apart messages of " + std::to_string(largest_tag_) + " agents only");
     sent_.remove_if([](Sent& sent) {
       int has_arrived = 0;
       MPI_Test(&sent.request, &has_arrived, MPI_STATUS_IGNORE);
       return has_arrived != 0;
     });
     auto& sent = sent_.emplace_back(Sent{std::move(message), MPI_REQUEST_NULL});
-    MPI_Isend(sent.message.data(), static_cast<int>(sent.message.size()), MPI_INT64_T, rank, tag, MPI_COMM_WORLD, &sent.request);
+    MPI_Isend(sent.message.data(), static_cast<int>(sent.message.size()), MPI_INT64_T, rank, tag, MPI_COMM_WORLD,
+              &sent.request);
   }
   std::vector<std::int64_t> receive(int rank, Index tag) override {
     MPI_Status status;
@@ -107,7 +111,9 @@ std::unique_ptr<elim::Messenger> join_processes() {
 #ifdef HORNBILL_HAS_MPI
   return std::make_unique<MpiMessenger>();
 #else
-  throw InputError("mpirun started " + std::to_string(num_started()) + " processes, and this build has no MPI; configure it with -DHORNBILL_ENABLE_MPI=ON, or start one process");
+  throw InputError(
+      "mpirun started " + std::to_string(num_started()) +
+      " processes, and this build has no MPI; configure it with -DHORNBILL_ENABLE_MPI=ON, or start one process");
 #endif
 }
 
@@ -117,7 +123,8 @@ void fail_processes() {
   has_failed = true;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  // Mostly all fail alike, as all read the same file: then the first says so and ends the others before they say it again.
+  // Mostly all fail alike, as all read the same file: then the first says so and ends the others before they say it
+  // again.
   if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(1));
 #endif
 }

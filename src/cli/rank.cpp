@@ -34,14 +34,18 @@ std::vector<bool> read_oracle(RankArguments const& a, io::Model const& model, st
   std::vector<bool> truth(alarms.size());
   auto const say = [&](Index v, std::string const& file, std::string const& where) {
     auto const found = place.find(v);
-    if (found == place.end()) throw InputError(file, where, fmt::format("{} is no alarm that is ranked (query '{}')", model.graph.name_of(v), a.query));
+    if (found == place.end())
+      throw InputError(file, where,
+                       fmt::format("{} is no alarm that is ranked (query '{}')", model.graph.name_of(v), a.query));
     truth[found->second] = true;
   };
   if (auto const stored = model.queries.find(a.oracle); stored != model.queries.end()) {
     for (Index v : stored->second) say(v, a.file, "/queries/" + a.oracle);
     return truth;
   }
-  if (!std::filesystem::exists(a.oracle)) throw InputError(a.file, "/queries", fmt::format("'{}' is neither a query of this file nor a file of true alarms", a.oracle));
+  if (!std::filesystem::exists(a.oracle))
+    throw InputError(a.file, "/queries",
+                     fmt::format("'{}' is neither a query of this file nor a file of true alarms", a.oracle));
   auto const named = io::read_variables_text(a.oracle, model.graph);
   if (named.empty()) throw InputError(a.oracle, "", "names no true alarm");
   for (auto const& [v, line] : named) say(v, a.oracle, fmt::format("line {}", line));
@@ -56,10 +60,15 @@ Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence 
   std::vector<bool> truth;
   for (std::size_t i = 0; i < query.size(); ++i) {
     if (model.graph.states(query[i]) != 2)
-      throw InputError(a.file, "/queries/" + a.query, fmt::format("{} has {} states; alarms are true or false", model.graph.name_of(query[i]), model.graph.states(query[i])));
-    auto const known = std::find_if(given.begin(), given.end(), [&](Observation const& o) { return o.is_hard() && o.variable == query[i]; });
+      throw InputError(a.file, "/queries/" + a.query,
+                       fmt::format("{} has {} states; alarms are true or false", model.graph.name_of(query[i]),
+                                   model.graph.states(query[i])));
+    auto const known = std::find_if(given.begin(), given.end(),
+                                    [&](Observation const& o) { return o.is_hard() && o.variable == query[i]; });
     if (alarms.truth && known != given.end() && (known->value == 1) != (*alarms.truth)[i])
-      throw InputError(a.file, "", fmt::format("the evidence says that {} is {}, and the oracle otherwise", model.graph.name_of(query[i]), known->value == 1 ? "true" : "false"));
+      throw InputError(a.file, "",
+                       fmt::format("the evidence says that {} is {}, and the oracle otherwise",
+                                   model.graph.name_of(query[i]), known->value == 1 ? "true" : "false"));
     if (known != given.end()) continue;
     alarms.variables.push_back(query[i]);
     if (alarms.truth) truth.push_back((*alarms.truth)[i]);
@@ -72,8 +81,13 @@ Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence 
 /// The rounds of a ranking.
 class Ranker {
  public:
-  Ranker(RankArguments const& a, io::Model const& model, Alarms alarms, HostEvidence const& given, std::unique_ptr<bp::Inference> inference)
-      : a_(a), graph_(model.graph), alarms_(std::move(alarms)), inference_(std::move(inference)), session_(a.session, model.graph) {
+  Ranker(RankArguments const& a, io::Model const& model, Alarms alarms, HostEvidence const& given,
+         std::unique_ptr<bp::Inference> inference)
+      : a_(a),
+        graph_(model.graph),
+        alarms_(std::move(alarms)),
+        inference_(std::move(inference)),
+        session_(a.session, model.graph) {
     for (auto const& o : given) inference_->observe(o);
     for (auto const& round : session_.rounds()) take_up(round);
   }
@@ -85,7 +99,8 @@ class Ranker {
   void run() {
     int left = a_.max_rounds < 0 ? std::numeric_limits<int>::max() : a_.max_rounds;
     if (!alarms_.found_all() && left > 0) infer();
-    if (!a_.lists.empty() && rounds().empty() && !ranked_.empty()) write_ranked_list(a_.lists + "init.out", ranked_, alarms_, graph_);
+    if (!a_.lists.empty() && rounds().empty() && !ranked_.empty())
+      write_ranked_list(a_.lists + "init.out", ranked_, alarms_, graph_);
     for (; left > 0 && !alarms_.found_all(); --left) {
       auto const next = analysis::next_to_label(ranked_, alarms_.labels);
       if (!next || !look_at(*next)) break;
@@ -99,10 +114,14 @@ class Ranker {
   void take_up(Round const& round) {
     auto const place = std::find(alarms_.variables.begin(), alarms_.variables.end(), round.variable);
     if (place == alarms_.variables.end())
-      throw InputError(a_.session, "", fmt::format("{} is no alarm that is ranked (query '{}'): the session is of others", graph_.name_of(round.variable), a_.query));
+      throw InputError(a_.session, "",
+                       fmt::format("{} is no alarm that is ranked (query '{}'): the session is of others",
+                                   graph_.name_of(round.variable), a_.query));
     auto const alarm = static_cast<std::size_t>(place - alarms_.variables.begin());
     if (alarms_.truth && round.label != Label::unknown && (round.label == Label::yes) != (*alarms_.truth)[alarm])
-      throw InputError(a_.session, "", fmt::format("it says that {} is {}, and the oracle otherwise", graph_.name_of(round.variable), round.label == Label::yes ? "true" : "false"));
+      throw InputError(a_.session, "",
+                       fmt::format("it says that {} is {}, and the oracle otherwise", graph_.name_of(round.variable),
+                                   round.label == Label::yes ? "true" : "false"));
     alarms_.labels[alarm] = round.label;
     if (!round.contradicts) observe(round);
   }
@@ -113,7 +132,8 @@ class Ranker {
     observed_.push_back(round.variable);
   }
 
-  /// Marginals with the labels so far, and the ranking by them. The last labels are left out as long as they contradict those before.
+  /// Marginals with the labels so far, and the ranking by them. The last labels are left out as long as they contradict
+  /// those before.
   void infer() {
     auto const begin = Clock::now();
     auto options = a_.options;
@@ -129,7 +149,8 @@ class Ranker {
     if (report.stop != bp::Stop::converged && options.tolerance > 0) now_.unconverged = share_that_moves(options);
     ranked_ = analysis::rank_alarms(graph_, alarms_.variables, alarms_.labels, p_true_);
     // Log-odds take longer to fetch than some rounds take: only where they may decide what is next.
-    if (auto const next = analysis::next_to_label(ranked_, alarms_.labels); next && (next->confidence == 0 || next->confidence == 1))
+    if (auto const next = analysis::next_to_label(ranked_, alarms_.labels);
+        next && (next->confidence == 0 || next->confidence == 1))
       ranked_ = analysis::rank_alarms(graph_, alarms_.variables, alarms_.labels, p_true_, inference_->log_odds());
     if (alarms_.truth) now_.inversions = analysis::count_inversions(ranked_, *alarms_.truth);
     now_.seconds = seconds_since(begin);
@@ -144,11 +165,15 @@ class Ranker {
 
   void leave_out_last(bp::Report const& report) {
     if (observed_.empty())
-      throw ContradictionError(fmt::format("{}: the evidence contradicts itself at {}, before any label. Withdraw or soften an observation near it", a_.file, graph_.name_of(report.contradiction)));
+      throw ContradictionError(fmt::format(
+          "{}: the evidence contradicts itself at {}, before any label. Withdraw or soften an observation near it",
+          a_.file, graph_.name_of(report.contradiction)));
     Index const v = observed_.back();
     observed_.pop_back();
     auto const round = std::find_if(rounds().begin(), rounds().end(), [=](Round const& r) { return r.variable == v; });
-    fmt::print(stderr, "hornbill: round {}: the label of {} contradicts those before it (found at {}); it is left out\n", round - rounds().begin() + 1, graph_.name_of(v), graph_.name_of(report.contradiction));
+    fmt::print(stderr,
+               "hornbill: round {}: the label of {} contradicts those before it (found at {}); it is left out\n",
+               round - rounds().begin() + 1, graph_.name_of(v), graph_.name_of(report.contradiction));
     inference_->release(v);
     session_.mark_contradiction(v);
   }
@@ -159,7 +184,8 @@ class Ranker {
     now_.confidence = next.confidence;
     now_.label = alarms_.truth ? ((*alarms_.truth)[next.alarm] ? Label::yes : Label::no) : ask();
     if (now_.label == Label::none) return false;
-    if (!a_.lists.empty()) write_ranked_list(fmt::format("{}{}.out", a_.lists, rounds().size()), ranked_, alarms_, graph_);
+    if (!a_.lists.empty())
+      write_ranked_list(fmt::format("{}{}.out", a_.lists, rounds().size()), ranked_, alarms_, graph_);
     session_.append(now_);
     alarms_.labels[next.alarm] = now_.label;
     observe(now_);
@@ -175,7 +201,8 @@ class Ranker {
   /// What the user says of the alarm; nothing if that is to stop.
   Label ask() const {
     for (std::string answer;;) {
-      fmt::print("{}  {:.4f}  {}\n  true? [y]es, [n]o, [u]nknown, [q]uit: ", rounds().size() + 1, now_.confidence, graph_.name_of(now_.variable));
+      fmt::print("{}  {:.4f}  {}\n  true? [y]es, [n]o, [u]nknown, [q]uit: ", rounds().size() + 1, now_.confidence,
+                 graph_.name_of(now_.variable));
       std::fflush(stdout);
       if (!std::getline(std::cin, answer)) return Label::none;
       for (char& c : answer) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -221,7 +248,8 @@ void rank(RankArguments& a) {
   double const setup_seconds = seconds_since(begin);
   ranker.run();
   print_summary(a, ranker.rounds(), ranker.alarms(), model.graph, setup_seconds);
-  if (a.ask && a.session.empty() && !ranker.rounds().empty()) fmt::print("  these labels were not kept: --session FILE keeps them, and goes on with them\n");
+  if (a.ask && a.session.empty() && !ranker.rounds().empty())
+    fmt::print("  these labels were not kept: --session FILE keeps them, and goes on with them\n");
 }
 
 }  // namespace
@@ -229,22 +257,39 @@ void rank(RankArguments& a) {
 void add_rank(CLI::App& app, int&) {
   auto* command = app.add_subcommand("rank", "Rank alarms, label the first, and again, until all true ones are found");
   auto a = std::make_shared<RankArguments>();
-  command->add_option("MODEL", a->file, "Model with a query of alarms: .h5, as `hornbill clauses model` makes it")->required();
-  command->add_option("--oracle", a->oracle, "The true alarms: a text file, a name a line, or a query of MODEL, such as `true_alarms`");
+  command->add_option("MODEL", a->file, "Model with a query of alarms: .h5, as `hornbill clauses model` makes it")
+      ->required();
+  command->add_option("--oracle", a->oracle,
+                      "The true alarms: a text file, a name a line, or a query of MODEL, such as `true_alarms`");
   command->add_flag("--ask", a->ask, "Ask for each alarm in the terminal: y, n, u (cannot be told) or q (stop)");
   command->add_option("--alarms", a->query, "Query of MODEL that lists the alarms")->capture_default_str();
-  command->add_option("--evidence", a->evidence, "What is known before: an evidence set of MODEL, or a text file, as for lbp; may be given several times")->allow_extra_args(false)->option_text("SET");
-  command->add_option("--session", a->session, "Keep every label in this file as it is given; if there is such a file, go on where it ends");
-  command->add_option("--rounds", a->max_rounds, "Stop after so many rounds; with --session so many more")->check(at_least(0));
+  command
+      ->add_option(
+          "--evidence", a->evidence,
+          "What is known before: an evidence set of MODEL, or a text file, as for lbp; may be given several times")
+      ->allow_extra_args(false)
+      ->option_text("SET");
+  command->add_option("--session", a->session,
+                      "Keep every label in this file as it is given; if there is such a file, go on where it ends");
+  command->add_option("--rounds", a->max_rounds, "Stop after so many rounds; with --session so many more")
+      ->check(at_least(0));
   command->add_option("--stats", a->stats, "Write a row each round to this file, with the columns of BINGO's drivers");
-  command->add_option("--lists", a->lists, "Write ranked lists to PREFIXinit.out and, before each label, to PREFIX0.out, PREFIX1.out ..., as BINGO's drivers do")->option_text("PREFIX");
-  command->add_flag("--cold", a->cold, "Begin each round's inference anew, rather than with the last one's messages: slower, and not swayed by what was believed before");
+  command
+      ->add_option("--lists", a->lists,
+                   "Write ranked lists to PREFIXinit.out and, before each label, to PREFIX0.out, PREFIX1.out ..., as "
+                   "BINGO's drivers do")
+      ->option_text("PREFIX");
+  command->add_flag("--cold", a->cold,
+                    "Begin each round's inference anew, rather than with the last one's messages: slower, and not "
+                    "swayed by what was believed before");
   a->options.max_iterations = 1000;  // as BINGO asks for: with labels a few rounds may never converge
   add_solver_options(*command, *a);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
-      "Each round infers the probability of every alarm from the labels so far, and takes the most probable one that has no\n"
-      "label. The first run starts from nothing, later ones from the messages of the last; where a label moves little, only\n"
+      "Each round infers the probability of every alarm from the labels so far, and takes the most probable one that "
+      "has no\n"
+      "label. The first run starts from nothing, later ones from the messages of the last; where a label moves little, "
+      "only\n"
       "what moves is updated. A label that contradicts those before it is reported and left out.\n"
       "\n"
       "Examples:\n"

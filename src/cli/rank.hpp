@@ -29,15 +29,17 @@ struct Alarms {
   bool found_all() const;
 };
 
-/// The table of BINGO's drivers, a row each round: Tuple, Confidence, Ground, NumTrue, NumFalse, Fraction, InversionCount,
-/// YetToConvergeFraction, Time(s). Appears whole or not at all.
+/// The table of BINGO's drivers, a row each round: Tuple, Confidence, Ground, NumTrue, NumFalse, Fraction,
+/// InversionCount, YetToConvergeFraction, Time(s). Appears whole or not at all.
 void write_statistics(std::string const& file, std::vector<Round> const& rounds, HostFactorGraph const& graph);
 
 /// The list of BINGO's drivers: Rank, Confidence, Ground, Label, Comments, Tuple.
-void write_ranked_list(std::string const& file, std::vector<analysis::RankedAlarm> const& ranked, Alarms const& alarms, HostFactorGraph const& graph);
+void write_ranked_list(std::string const& file, std::vector<analysis::RankedAlarm> const& ranked, Alarms const& alarms,
+                       HostFactorGraph const& graph);
 
 void print_round(Round const& round, std::size_t number, HostFactorGraph const& graph);
 /// How good the ranking was, and how long it took, as text or JSON.
-void print_summary(RankArguments const& a, std::vector<Round> const& rounds, Alarms const& alarms, HostFactorGraph const& graph, double setup_seconds);
+void print_summary(RankArguments const& a, std::vector<Round> const& rounds, Alarms const& alarms,
+                   HostFactorGraph const& graph, double setup_seconds);
 
 }  // namespace hornbill::cli

@@ -20,24 +20,28 @@ struct Round {
   double unconverged = 0;        ///< the share of variables whose probability had not settled
   double seconds = 0;            ///< of inference and ranking
   int iterations = 0;
-  bool contradicts = false;      ///< no evidence: it contradicts the labels before it
+  bool contradicts = false;  ///< no evidence: it contradicts the labels before it
 };
 
-/// A file to which each round is appended, and is on the disk before the next begins. With an empty name nothing is kept.
+/// A file to which each round is appended, and is on the disk before the next begins. With an empty name nothing is
+/// kept.
 ///
-/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence, and `# contradicts` lines name
-/// labels that turned out to contradict others. So a session without contradictions is an evidence file.
+/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence, and `#
+/// contradicts` lines name labels that turned out to contradict others. So a session without contradictions is an
+/// evidence file.
 class Session {
  public:
-  /// Opens a session, or begins one. A last line that was cut off, since the program was killed while it wrote, is removed.
+  /// Opens a session, or begins one. A last line that was cut off, since the program was killed while it wrote, is
+  /// removed.
   /// \throws InputError if it is of another model, in use, another kind of file, or cannot be read or written
   Session(std::string file, HostFactorGraph const& graph);
   ~Session();
   Session(Session const&) = delete;
   Session& operator=(Session const&) = delete;
 
-  /// What a session holds as evidence, without labels that contradict others, and with what else was written into it; nothing if the file
-  /// is no session.   \throws InputError for a session of another model, or a line that is no evidence
+  /// What a session holds as evidence, without labels that contradict others, and with what else was written into it;
+  /// nothing if the file is no session.
+  /// \throws InputError for a session of another model, or a line that is no evidence
   static std::optional<HostEvidence> read_evidence(std::string const& file, HostFactorGraph const& graph);
 
   std::vector<Round> const& rounds() const { return rounds_; }

@@ -36,12 +36,13 @@ struct BpCommand {
   int least = 0, most = 0, history = 0;
 };
 
-/// Beliefs as the extended libDAI's wrapper forms them: from uniform messages, with the observations so far, until no belief changes by more
-/// than the tolerance; or, after the least number of iterations, until so few are left that change as the number of iterations run allows.
-/// Then the mean of the last beliefs counts.
+/// Beliefs as the extended libDAI's wrapper forms them: from uniform messages, with the observations so far, until no
+/// belief changes by more than the tolerance; or, after the least number of iterations, until so few are left that
+/// change as the number of iterations run allows. Then the mean of the last beliefs counts.
 class Believer {
  public:
-  Believer(SolverArguments const& a, io::Model const& model, std::unique_ptr<bp::Inference> inference) : options_(a.options), model_(model), inference_(std::move(inference)) {}
+  Believer(SolverArguments const& a, io::Model const& model, std::unique_ptr<bp::Inference> inference)
+      : options_(a.options), model_(model), inference_(std::move(inference)) {}
 
   void observe(Observation const& o) {
     inference_->observe(o);
@@ -71,7 +72,8 @@ class Believer {
       if (history_.size() > static_cast<std::size_t>(command.history)) history_.pop_front();
       before = std::move(beliefs);
       if (report.stop == bp::Stop::converged) return finish(before, 0);
-      bool const enough = done >= command.least && moving <= static_cast<double>(done - command.least) / (command.most - command.least);
+      bool const enough =
+          done >= command.least && moving <= static_cast<double>(done - command.least) / (command.most - command.least);
       if (enough || done > command.most) return finish(mean(), moving);
     }
   }
@@ -84,7 +86,9 @@ class Believer {
     require_run();
     // States are numbered as libDAI numbers them: the variable of the smallest id changes fastest.
     auto const variables = model_.graph.variables_of(factor);
-    if (variables.size() < 64 && state >> variables.size() != 0) throw BadCommand(fmt::format("factor {} has {} variables, so its states are 0 to {}", factor, variables.size(), (std::uint64_t{1} << variables.size()) - 1));
+    if (variables.size() < 64 && state >> variables.size() != 0)
+      throw BadCommand(fmt::format("factor {} has {} variables, so its states are 0 to {}", factor, variables.size(),
+                                   (std::uint64_t{1} << variables.size()) - 1));
     std::vector<std::size_t> by_id(variables.size());
     std::iota(by_id.begin(), by_id.end(), 0);
     std::sort(by_id.begin(), by_id.end(), [&](std::size_t x, std::size_t y) { return variables[x] < variables[y]; });
@@ -102,8 +106,10 @@ class Believer {
     options.warm_start = !cold;
     auto report = inference_->run(options);
     while (report.stop == bp::Stop::contradiction) {
-      if (recent_.empty()) throw BadCommand(fmt::format("the model contradicts itself at {}", model_.graph.name_of(report.contradiction)));
-      fmt::print(stderr, "hornbill: the observation of {} contradicts those before it (found at {}); it is withdrawn\n", model_.graph.name_of(recent_.back()), model_.graph.name_of(report.contradiction));
+      if (recent_.empty())
+        throw BadCommand(fmt::format("the model contradicts itself at {}", model_.graph.name_of(report.contradiction)));
+      fmt::print(stderr, "hornbill: the observation of {} contradicts those before it (found at {}); it is withdrawn\n",
+                 model_.graph.name_of(recent_.back()), model_.graph.name_of(report.contradiction));
       inference_->release(recent_.back());
       recent_.pop_back();
       options.warm_start = false;
@@ -151,13 +157,16 @@ class Words {
   Number number(std::size_t i, char const* what) const {
     Number value{};
     auto const& text = words_[i];
-    if (auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value); error == std::errc{} && end == text.data() + text.size()) return value;
+    if (auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        error == std::errc{} && end == text.data() + text.size())
+      return value;
     throw BadCommand(fmt::format("'{}' is not {}", text, what));
   }
   /// A number from 0 to count - 1.
   Index index(std::size_t i, Index count, char const* what) const {
     auto const value = number<std::int64_t>(i, what);
-    if (value < 0 || value >= count) throw BadCommand(fmt::format("there is no {} {}: they are 0 to {}", what, value, count - 1));
+    if (value < 0 || value >= count)
+      throw BadCommand(fmt::format("there is no {} {}: they are 0 to {}", what, value, count - 1));
     return static_cast<Index>(value);
   }
 
@@ -167,16 +176,20 @@ class Words {
 
 BpCommand parse_bp(Words const& words) {
   words.require(5, "BP tolerance minIters maxIters histLength");
-  BpCommand const bp{words.number<double>(1, "a tolerance"), words.number<int>(2, "a number of iterations"), words.number<int>(3, "a number of iterations"), words.number<int>(4, "a number of iterations")};
+  BpCommand const bp{words.number<double>(1, "a tolerance"), words.number<int>(2, "a number of iterations"),
+                     words.number<int>(3, "a number of iterations"), words.number<int>(4, "a number of iterations")};
   if (!(bp.tolerance > 0 && bp.tolerance < 1)) throw BadCommand("the tolerance must be above 0 and below 1");
-  if (!(0 < bp.history && bp.history < bp.least && bp.least < bp.most)) throw BadCommand("0 < histLength < minIters < maxIters is needed");
+  if (!(0 < bp.history && bp.history < bp.least && bp.least < bp.most))
+    throw BadCommand("0 < histLength < minIters < maxIters is needed");
   return bp;
 }
 
 std::string answer(Words const& words, Believer& believer, HostFactorGraph const& graph) {
   auto const variable = [&] {
     Index const v = words.index(1, graph.num_variables, "variable");
-    if (graph.states(v) != 2) throw BadCommand(fmt::format("variable {} has {} states; the protocol speaks of binary ones", v, graph.states(v)));
+    if (graph.states(v) != 2)
+      throw BadCommand(
+          fmt::format("variable {} has {} states; the protocol speaks of binary ones", v, graph.states(v)));
     return v;
   };
   auto const& command = words[0];
@@ -186,18 +199,21 @@ std::string answer(Words const& words, Believer& believer, HostFactorGraph const
   }
   if (command == "FQ") {
     words.require(3, "FQ factor state");
-    return fmt::format("{:g}", believer.factor_belief(words.index(1, graph.num_factors(), "factor"), words.number<std::uint64_t>(2, "a state")));
+    return fmt::format("{:g}", believer.factor_belief(words.index(1, graph.num_factors(), "factor"),
+                                                      words.number<std::uint64_t>(2, "a state")));
   }
   if (command == "BP") return fmt::format("{:g}", believer.run(parse_bp(words)));
   if (command == "O") {
     words.require(3, "O variable true|false");
-    if (words[2] != "true" && words[2] != "false") throw BadCommand(fmt::format("'{}' is neither true nor false", words[2]));
+    if (words[2] != "true" && words[2] != "false")
+      throw BadCommand(fmt::format("'{}' is neither true nor false", words[2]));
     believer.observe(Observation::hard(variable(), words[2] == "true"));
     return fmt::format("O {} {}", words[1], words[2]);
   }
   if (command == "OS") {
     words.require(4, "OS variable l0 l1");
-    believer.observe(Observation::soft(variable(), words.number<double>(2, "a likelihood"), words.number<double>(3, "a likelihood")));
+    believer.observe(Observation::soft(variable(), words.number<double>(2, "a likelihood"),
+                                       words.number<double>(3, "a likelihood")));
     return fmt::format("OS {} {} {}", words[1], words[2], words[3]);
   }
   if (command == "UC") {
@@ -241,18 +257,24 @@ void add_serve(CLI::App& app, int&) {
   add_solver_options(*command, *a);
   command->footer(
       "A line in, a line out:\n"
-      "  BP tolerance minIters maxIters histLength   infer, from uniform messages; answers the share that has not converged\n"
+      "  BP tolerance minIters maxIters histLength   infer, from uniform messages; answers the share that has not "
+      "converged\n"
       "  Q variable                                  P(variable = 1), as of the last BP\n"
-      "  FQ factor state                             the belief of a factor's state; the variable of least number changes fastest\n"
+      "  FQ factor state                             the belief of a factor's state; the variable of least number "
+      "changes fastest\n"
       "  O variable true|false                       observe, for the next BP\n"
       "  OS variable l0 l1                           observe softly, by likelihoods\n"
       "  UC variable                                 withdraw what was observed of it\n"
       "  NL                                          an empty line\n"
       "\n"
-      "Inference ends where no belief changes by more than the tolerance; or after minIters, once the share that does is below\n"
-      "(n - minIters) / (maxIters - minIters): then Q answers the mean of the last histLength iterations. --damping auto makes\n"
-      "most runs converge that would end so; the default is libDAI's iteration. --iterations and --tolerance are not used.\n"
-      "An observation that contradicts those before it is withdrawn, and said on the error stream. A bad command is answered by\n"
+      "Inference ends where no belief changes by more than the tolerance; or after minIters, once the share that does "
+      "is below\n"
+      "(n - minIters) / (maxIters - minIters): then Q answers the mean of the last histLength iterations. --damping "
+      "auto makes\n"
+      "most runs converge that would end so; the default is libDAI's iteration. --iterations and --tolerance are not "
+      "used.\n"
+      "An observation that contradicts those before it is withdrawn, and said on the error stream. A bad command is "
+      "answered by\n"
       "`error: ...`.\n"
       "\n"
       "With BINGO's driver.py: let wrapperExecutable be a script that runs `hornbill serve \"$1\"`.");

@@ -26,16 +26,45 @@ CLI::Validator damping() {
 }  // namespace
 
 void add_solver_options(CLI::App& command, SolverArguments& a) {
-  command.add_option("--schedule", a.schedule, "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " + built_in_schedules() + ", or a schedule stored in the model")->capture_default_str();
-  command.add_option("--share", a.share, "residual: the share of unsettled messages that a round updates; residual_random: the probability of each (default 0.25, 0.5)")->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]"));
-  command.add_option("--seed", a.seed, "seqrnd, residual_random: of the random numbers (default 1)")->check(at_least(0));
-  command.add_option("--iterations", a.options.max_iterations, "Most iterations")->check(at_least(0))->capture_default_str();
-  command.add_option("--tolerance", a.options.tolerance, "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 - damping; seqmax, residual: nor would by any message that waits); 0 runs all iterations")->check(at_least(0))->capture_default_str();
-  command.add_option("--time-limit", a.options.time_limit, "Stop after so many seconds of iterations")->check(at_least(0));
-  command.add_option("--damping", a.damping, "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 iterations; with lbp --start-from from the first")->check(damping())->capture_default_str();
-  command.add_option("--backend", a.backend, "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")->check(known_backend());
-  command.add_option("--precision", a.precision, "Numbers to compute with")->check(CLI::IsMember({"double", "float"}))->capture_default_str();
-  add_bytes_option(command, "--memory-limit", a.memory_limit, "Bytes of device memory that may be used, e.g. 4G (default: all that is free)");
+  command
+      .add_option("--schedule", a.schedule,
+                  "auto (seqfix, or chromatic on a GPU or at least 4 CPU threads for each evidence set), " +
+                      built_in_schedules() + ", or a schedule stored in the model")
+      ->capture_default_str();
+  command
+      .add_option("--share", a.share,
+                  "residual: the share of unsettled messages that a round updates; residual_random: the probability of "
+                  "each (default 0.25, 0.5)")
+      ->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]"));
+  command.add_option("--seed", a.seed, "seqrnd, residual_random: of the random numbers (default 1)")
+      ->check(at_least(0));
+  command.add_option("--iterations", a.options.max_iterations, "Most iterations")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", a.options.tolerance,
+                  "Stop when no marginal changes by this much over an iteration (where steps are damped: divided by 1 "
+                  "- damping; seqmax, residual: nor would by any message that waits); 0 runs all iterations")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command.add_option("--time-limit", a.options.time_limit, "Stop after so many seconds of iterations")
+      ->check(at_least(0));
+  command
+      .add_option("--damping", a.damping,
+                  "In [0, 1): log-odds become damping * old + (1 - damping) * new. auto: none at first; where 30 "
+                  "iterations do not converge, and there is a tolerance to reach, some, with an extrapolation every 25 "
+                  "iterations; with lbp --start-from from the first")
+      ->check(damping())
+      ->capture_default_str();
+  command
+      .add_option("--backend", a.backend,
+                  "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")
+      ->check(known_backend());
+  command.add_option("--precision", a.precision, "Numbers to compute with")
+      ->check(CLI::IsMember({"double", "float"}))
+      ->capture_default_str();
+  add_bytes_option(command, "--memory-limit", a.memory_limit,
+                   "Bytes of device memory that may be used, e.g. 4G (default: all that is free)");
 }
 
 void settle(SolverArguments& a) {
@@ -46,16 +75,21 @@ void settle(SolverArguments& a) {
   }
 }
 
-bool runs_one_set_at_a_time(bp::Strategy const& strategy) { return std::holds_alternative<bp::Residual>(strategy) || std::holds_alternative<bp::SeqMax>(strategy); }
+bool runs_one_set_at_a_time(bp::Strategy const& strategy) {
+  return std::holds_alternative<bp::Residual>(strategy) || std::holds_alternative<bp::SeqMax>(strategy);
+}
 
 bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets) {
-  if (a.schedule == "auto") a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, sets); });
+  if (a.schedule == "auto")
+    a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, sets); });
   auto strategy = find_strategy(a.schedule, model, a.file);
   auto* const random = std::get_if<bp::SeqRnd>(&strategy);
   auto* const residual = std::get_if<bp::Residual>(&strategy);
   if (a.share && !residual) throw UsageError("--share is for the schedules residual and residual_random");
-  if (a.seed && !random && !(residual && residual->randomised)) throw UsageError("--seed is for the schedules seqrnd and residual_random");
-  if (sets > 1 && runs_one_set_at_a_time(strategy)) throw UsageError(fmt::format("--each: the schedule {} runs one evidence set at a time", a.schedule));
+  if (a.seed && !random && !(residual && residual->randomised))
+    throw UsageError("--seed is for the schedules seqrnd and residual_random");
+  if (sets > 1 && runs_one_set_at_a_time(strategy))
+    throw UsageError(fmt::format("--each: the schedule {} runs one evidence set at a time", a.schedule));
   if (random) a.seed = random->seed = a.seed.value_or(random->seed);
   if (residual) a.share = residual->share = a.share.value_or(residual->share);
   if (residual && residual->randomised) a.seed = residual->seed = a.seed.value_or(residual->seed);
@@ -63,14 +97,19 @@ bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index s
 }
 
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan) {
-  std::size_t const needed = a.precision == "float" ? bp::bytes_needed<float>(graph, plan) : bp::bytes_needed<double>(graph, plan);
+  std::size_t const needed =
+      a.precision == "float" ? bp::bytes_needed<float>(graph, plan) : bp::bytes_needed<double>(graph, plan);
   std::size_t available = backend::available_bytes(a.backend);
   if (a.memory_limit > 0) available = std::min(available, a.memory_limit);
   if (needed > available)
-    throw CapacityError(fmt::format("{} on backend {} (--precision float,{} or a larger --memory-limit where one is set, may help)", a.file, a.backend, plan.sets > 1 ? " fewer --each," : ""), needed, available);
+    throw CapacityError(
+        fmt::format("{} on backend {} (--precision float,{} or a larger --memory-limit where one is set, may help)",
+                    a.file, a.backend, plan.sets > 1 ? " fewer --each," : ""),
+        needed, available);
 }
 
-std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options) {
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model,
+                                              bp::Strategy const& strategy, bp::PlanOptions const& options) {
   return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) -> std::unique_ptr<bp::Inference> {
     auto const plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), options);
     require_memory(a, model.graph, plan);
@@ -87,7 +126,8 @@ double share_that_moved(std::vector<double> const& before, std::vector<double> c
 
 std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
   std::string const more = stop == bp::Stop::time_limit ? "a longer --time-limit" : "more --iterations";
-  return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto", a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
+  return fmt::format("{}{} or {}", more, a.damping == "auto" ? "" : ", --damping auto",
+                     a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
 }
 
 io::Model read_model(std::string const& file) {
@@ -105,7 +145,9 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
   if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);
   std::string known;
   for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
-  throw InputError(file, "/evidence", fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source, known.empty() ? "there are none" : known));
+  throw InputError(file, "/evidence",
+                   fmt::format("'{}' is neither an evidence set of this file ({}) nor a file", source,
+                               known.empty() ? "there are none" : known));
 }
 
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
@@ -118,14 +160,18 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
       all.push_back(o);
       auto const [before, is_new] = seen.try_emplace(o.variable, o, source);
       if (is_new) continue;
-      if (before->second.second != source && !(before->second.first == o) && ++changed <= max_reported) fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n", model.graph.name_of(o.variable), source, before->second.second);
+      if (before->second.second != source && !(before->second.first == o) && ++changed <= max_reported)
+        fmt::print(stderr, "hornbill: {} is observed otherwise in {} than in {}; the last counts\n",
+                   model.graph.name_of(o.variable), source, before->second.second);
       before->second = {o, source};
     }
   if (changed > max_reported) fmt::print(stderr, "hornbill: and {} more variables\n", changed - max_reported);
   return all;
 }
 
-std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model, std::vector<std::string> const& evidence, std::vector<std::string> const& each) {
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model,
+                                             std::vector<std::string> const& evidence,
+                                             std::vector<std::string> const& each) {
   auto const common = read_evidence(file, model, evidence);
   std::vector<HostEvidence> sets(std::max<std::size_t>(1, each.size()), common);
   for (std::size_t s = 0; s < each.size(); ++s) {
@@ -135,16 +181,23 @@ std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model 
   return sets;
 }
 
-std::string stored_name(std::string const& name, std::string const& set) { return set.empty() ? name : name + "_" + std::filesystem::path(set).filename().string(); }
+std::string stored_name(std::string const& name, std::string const& set) {
+  return set.empty() ? name : name + "_" + std::filesystem::path(set).filename().string();
+}
 
 void require_names_apart(std::string const& name, std::vector<std::string> const& each) {
   for (auto one = each.begin(); one != each.end(); ++one)
-    if (std::any_of(each.begin(), one, [&](auto const& other) { return stored_name(name, other) == stored_name(name, *one); }))
-      throw UsageError(fmt::format("--each {}: marginals are stored under a file's name without its folder, and another evidence set has that name; rename one", *one));
+    if (std::any_of(each.begin(), one,
+                    [&](auto const& other) { return stored_name(name, other) == stored_name(name, *one); }))
+      throw UsageError(
+          fmt::format("--each {}: marginals are stored under a file's name without its folder, and another evidence "
+                      "set has that name; rename one",
+                      *one));
 }
 
 std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count) {
-  std::sort(query.begin(), query.end(), [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
+  std::sort(query.begin(), query.end(),
+            [&](Index x, Index y) { return p_true[x] != p_true[y] ? p_true[x] > p_true[y] : x < y; });
   query.resize(std::min<std::size_t>(query.size(), static_cast<std::size_t>(count)));
   return query;
 }
@@ -159,7 +212,9 @@ std::vector<Index> find_query(std::string const& file, io::Model const& model, s
   }
   std::string known;
   for (auto const& [stored, variables] : model.queries) known += ", " + stored;
-  throw InputError(file, "/queries", fmt::format("there is no query '{}'; there {}", name, known.empty() ? "is `all` alone (.h5 files can hold others)" : "are all" + known));
+  throw InputError(file, "/queries",
+                   fmt::format("there is no query '{}'; there {}", name,
+                               known.empty() ? "is `all` alone (.h5 files can hold others)" : "are all" + known));
 }
 
 Progress::Progress(int most, char const* what) : max_(most), what_(what), shown_(shows_progress()) {}
@@ -179,7 +234,9 @@ void Progress::operator()(int done, double change) {
 }
 
 bp::Options with_progress(bp::Options options) {
-  options.progress = [progress = std::make_shared<Progress>(options.max_iterations)](int iterations, double residual) { (*progress)(iterations, residual); };
+  options.progress = [progress = std::make_shared<Progress>(options.max_iterations)](int iterations, double residual) {
+    (*progress)(iterations, residual);
+  };
   return options;
 }
 

@@ -32,7 +32,8 @@ void add_solver_options(CLI::App& command, SolverArguments& a);
 /// Fills in what was left to defaults: the backend, and what --damping says.
 void settle(SolverArguments& a);
 
-/// The strategy of --schedule with --seed and --share, where it has them; and these as they are then, to be reported. Needs Kokkos.
+/// The strategy of --schedule with --seed and --share, where it has them; and these as they are then, to be reported.
+/// Needs Kokkos.
 /// \param sets  how many evidence sets are run at once
 bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets);
 
@@ -43,7 +44,8 @@ bool runs_one_set_at_a_time(bp::Strategy const& strategy);
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
 
 /// Inference on --backend with --precision.   \throws CapacityError as require_memory() does
-std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, bp::PlanOptions const& options);
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model,
+                                              bp::Strategy const& strategy, bp::PlanOptions const& options);
 
 /// The share of variables whose probability differs by more than the tolerance between two iterations.
 double share_that_moved(std::vector<double> const& before, std::vector<double> const& after, double tolerance);
@@ -54,14 +56,18 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 /// Reads a model, and prints what the reader warns of.   \throws InputError, CapacityError
 io::Model read_model(std::string const& file);
 
-/// An evidence set of the model, or of a text file (.evid: of the UAI competitions); of a session of `hornbill rank` the labels that contradict no others.   \throws InputError, also for a session of another model
+/// An evidence set of the model, or of a text file (.evid: of the UAI competitions); of a session of `hornbill rank`
+/// the labels that contradict no others.
+/// \throws InputError, also for a session of another model
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
 
 /// Several, one after another.
 HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources);
 
 /// What --evidence gives, and with it each set of --each, where there are any.
-std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model, std::vector<std::string> const& evidence, std::vector<std::string> const& each);
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model,
+                                             std::vector<std::string> const& evidence,
+                                             std::vector<std::string> const& each);
 
 /// Under which name the marginals of an evidence set of --each are stored; of no such set, `name`.
 std::string stored_name(std::string const& name, std::string const& set);

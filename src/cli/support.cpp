@@ -14,7 +14,9 @@ namespace hornbill::cli {
 bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file) {
   if (auto const strategy = bp::strategy_named(name)) {
     if (model.schedules.contains(name))
-      throw InputError(file, "/schedules/" + name, fmt::format("has the name of a built-in schedule: give it another name (built in are {})", built_in_schedules()));
+      throw InputError(file, "/schedules/" + name,
+                       fmt::format("has the name of a built-in schedule: give it another name (built in are {})",
+                                   built_in_schedules()));
     return *strategy;
   }
   if (auto stored = model.schedules.find(name); stored != model.schedules.end()) return bp::Custom{stored->second};
@@ -26,11 +28,13 @@ bp::Strategy find_strategy(std::string const& name, io::Model const& model, std:
 std::string built_in_schedules() { return fmt::format("{}", fmt::join(bp::strategy_names(), ", ")); }
 
 nlohmann::json to_json(bp::BatchStatistics const& s, double analysis_seconds) {
-  return {{"batches", s.num_batches}, {"edges", s.num_edges},     {"smallest_batch", s.smallest},
+  return {{"batches", s.num_batches}, {"edges", s.num_edges},       {"smallest_batch", s.smallest},
           {"median_batch", s.median}, {"largest_batch", s.largest}, {"analysis_seconds", analysis_seconds}};
 }
 
-void print_json(nlohmann::json const& json) { fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)); }
+void print_json(nlohmann::json const& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 std::string human_bytes(double bytes) {
   char const* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -46,14 +50,18 @@ std::string human_seconds(double seconds) {
 }
 
 void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const& written) {
-  auto const place = [](std::string const& file) { return std::filesystem::weakly_canonical(std::filesystem::absolute(file)); };
+  auto const place = [](std::string const& file) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
+  };
   std::map<std::filesystem::path, std::string> option_of;
   for (auto const& [option, file] : read)
     if (!file.empty()) option_of.emplace(place(file), option);
   for (auto const& [option, file] : written) {
     if (file.empty()) continue;
     auto const [other, is_new] = option_of.emplace(place(file), option);
-    if (!is_new) throw UsageError(fmt::format("{} and {} name the same file, {}, which would be overwritten", other->second, option, file));
+    if (!is_new)
+      throw UsageError(
+          fmt::format("{} and {} name the same file, {}, which would be overwritten", other->second, option, file));
   }
 }
 
@@ -81,21 +89,28 @@ CLI::Validator text_file() {
   return CLI::Validator(
       [](std::string& file) {
         if (file == "-") return std::string("'-' would be a file of that name; --json prints everything");
-        return io::is_model(file) || io::is_cost_network(file) ? fmt::format("{} has the ending of a model, and a text that is none would be written", file) : "";
+        return io::is_model(file) || io::is_cost_network(file)
+                   ? fmt::format("{} has the ending of a model, and a text that is none would be written", file)
+                   : "";
       },
       "");
 }
 
-CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes, std::string const& description) {
+CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes,
+                              std::string const& description) {
   auto const with_unit = [](std::string& text) {
     auto const given = text;
     try {
       if (CLI::AsSizeValue(false)(text).empty()) return std::string();
     } catch (CLI::ValidationError const&) {  // it both throws and tells
     }
-    return fmt::format("'{}' is no number of bytes: a whole one, or one with K, M, G or T behind it, as 4G, which is 4 * 2^30", given);
+    return fmt::format(
+        "'{}' is no number of bytes: a whole one, or one with K, M, G or T behind it, as 4G, which is 4 * 2^30", given);
   };
-  return command.add_option(name, bytes, description)->transform(CLI::Validator(with_unit, ""))->check(at_least(1))->option_text("BYTES");
+  return command.add_option(name, bytes, description)
+      ->transform(CLI::Validator(with_unit, ""))
+      ->check(at_least(1))
+      ->option_text("BYTES");
 }
 
 CLI::Validator known_backend() {
@@ -103,7 +118,9 @@ CLI::Validator known_backend() {
       [](std::string& name) {
         auto const names = backend::names();
         if (std::find(names.begin(), names.end(), name) != names.end()) return std::string();
-        return fmt::format("there is no backend '{}' in this build; there are {}. README.md, \"Build\", names the presets of others", name, fmt::join(names, ", "));
+        return fmt::format(
+            "there is no backend '{}' in this build; there are {}. README.md, \"Build\", names the presets of others",
+            name, fmt::join(names, ", "));
       },
       "");
 }

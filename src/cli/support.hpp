@@ -62,7 +62,8 @@ CLI::Validator not_empty();
 /// A file for text: not one whose ending is that of a model, which was hardly meant.
 CLI::Validator text_file();
 /// Adds an option that takes a number of bytes, also as 512M or 4G.
-CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes, std::string const& description);
+CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::size_t& bytes,
+                              std::string const& description);
 
 /// The keys of a map, such as the names of what a model holds.
 template <class Map>

@@ -9,7 +9,8 @@ namespace {
 
 class Search {
  public:
-  Search(PrimalGraph const& graph, Index num_variables, std::uint64_t seed) : graph_(graph), visited_neighbours_(num_variables), is_visited_(num_variables) {
+  Search(PrimalGraph const& graph, Index num_variables, std::uint64_t seed)
+      : graph_(graph), visited_neighbours_(num_variables), is_visited_(num_variables) {
     std::mt19937_64 random(seed);
     for (Index v = 0; v < num_variables; ++v) tie_.push_back(random());
   }
@@ -24,10 +25,12 @@ class Search {
   }
 
  private:
-  std::tuple<Index, std::size_t, std::uint64_t> key(Index v) const { return {visited_neighbours_[v], graph_.neighbours(v).size(), tie_[v]}; }
+  std::tuple<Index, std::size_t, std::uint64_t> key(Index v) const {
+    return {visited_neighbours_[v], graph_.neighbours(v).size(), tie_[v]};
+  }
 
-  /// A visited variable, and where to go from it, the best last. What is left there keeps its order: a subtree that has been searched has no
-  /// neighbours outside but ancestors.
+  /// A visited variable, and where to go from it, the best last. What is left there keeps its order: a subtree that has
+  /// been searched has no neighbours outside but ancestors.
   struct Step {
     Index variable;
     std::vector<Index> next;
@@ -67,6 +70,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Index> depth_first_order(PrimalGraph const& graph, Index num_variables, std::uint64_t seed) { return Search(graph, num_variables, seed).order(); }
+std::vector<Index> depth_first_order(PrimalGraph const& graph, Index num_variables, std::uint64_t seed) {
+  return Search(graph, num_variables, seed).order();
+}
 
 }  // namespace hornbill::elim

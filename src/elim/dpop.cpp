@@ -12,19 +12,23 @@ namespace hornbill::elim {
 namespace {
 
 /// Cells that an agent combines, about: of its largest table, at most as many as a number can tell.
-double work_of(Index agent, std::vector<Index> const& separator, std::vector<Index> const& cardinality, int max_variables) {
+double work_of(Index agent, std::vector<Index> const& separator, std::vector<Index> const& cardinality,
+               int max_variables) {
   std::vector<Index> states{cardinality[agent]};
   for (Index w : separator) states.push_back(cardinality[w]);
   std::sort(states.begin() + 1, states.end(), std::greater<>());
   double cells = 1;
-  for (std::size_t i = 0; i < states.size() && static_cast<int>(i) < max_variables; ++i) cells = std::min(cells * states[i], 1e30);
+  for (std::size_t i = 0; i < states.size() && static_cast<int>(i) < max_variables; ++i)
+    cells = std::min(cells * states[i], 1e30);
   return cells;
 }
 
 }  // namespace
 
-std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int max_variables, int num_ranks) {
-  if (tree.parent.size() != cardinality.size()) throw ShapeError("variables of the pseudo-tree", cardinality.size(), tree.parent.size());
+std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> const& cardinality, int max_variables,
+                                 int num_ranks) {
+  if (tree.parent.size() != cardinality.size())
+    throw ShapeError("variables of the pseudo-tree", cardinality.size(), tree.parent.size());
   auto const n = static_cast<Index>(cardinality.size());
   std::vector<double> work(cardinality.size());
   double left = 0;  // of this rank and later ones
@@ -124,8 +128,10 @@ ValueMessage decode_value(std::vector<std::int64_t> const& numbers) {
 }
 
 std::vector<std::int64_t> encode(Distributed const& part, std::vector<Index> const& own_agents) {
-  std::vector<std::int64_t> numbers{part.value, part.is_exact, bits(part.simulated_seconds), bits(part.compute_seconds), part.largest_share};
-  for (auto const* count : {&part.util, &part.value_messages}) numbers.insert(numbers.end(), {bits(count->messages), bits(count->bytes), bits(count->largest_bytes)});
+  std::vector<std::int64_t> numbers{part.value, part.is_exact, bits(part.simulated_seconds), bits(part.compute_seconds),
+                                    part.largest_share};
+  for (auto const* count : {&part.util, &part.value_messages})
+    numbers.insert(numbers.end(), {bits(count->messages), bits(count->bytes), bits(count->largest_bytes)});
   std::vector<Index> states;
   for (Index v : own_agents) states.push_back(part.assignment[v]);
   append(numbers, own_agents);
@@ -149,7 +155,8 @@ void add_part(Distributed& whole, std::vector<std::int64_t> const& numbers) {
   for (std::size_t i = 0; i < agents.size(); ++i) whole.assignment[agents[i]] = states[i];
 }
 
-LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinality, std::vector<Index> const& separator, std::vector<AgentTable> const& tables, MiniBucketOptions const& options) {
+LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinality, std::vector<Index> const& separator,
+                                std::vector<AgentTable> const& tables, MiniBucketOptions const& options) {
   LocalProblem problem;
   problem.variables.push_back(agent);
   problem.variables.insert(problem.variables.end(), separator.begin(), separator.end());
@@ -159,14 +166,17 @@ LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinali
     auto at = problem.variables.begin();  // both are in the order of elimination
     for (Index v : t.table.scope) {
       at = std::find(at, problem.variables.end(), v);
-      if (at == problem.variables.end()) throw ShapeError("variables that an agent's tables share with its ancestors, at most", separator.size(), t.table.scope.size());
+      if (at == problem.variables.end())
+        throw ShapeError("variables that an agent's tables share with its ancestors, at most", separator.size(),
+                         t.table.scope.size());
       scope.push_back(static_cast<Index>(at - problem.variables.begin()));
     }
   }
   Order order;
   order.variables.resize(problem.variables.size());
   std::iota(order.variables.begin(), order.variables.end(), 0);
-  problem.plan = make_partial_plan(problem.cardinality, {problem.scopes.begin(), problem.scopes.end()}, std::move(order), 1, options);
+  problem.plan = make_partial_plan(problem.cardinality, {problem.scopes.begin(), problem.scopes.end()},
+                                   std::move(order), 1, options);
   return problem;
 }
 

@@ -23,13 +23,17 @@ class ByScopeSize : public Partitioner {
  public:
   explicit ByScopeSize(int max_variables) : max_variables_(max_variables) {}
 
-  std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index, std::vector<Index> const& bucket, std::span<Index const> place) override {
+  std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index,
+                                         std::vector<Index> const& bucket, std::span<Index const> place) override {
     auto const scope_of = [&](Index t) -> auto const& { return reductions.tables()[t].scope; };
     auto tables = bucket;
-    std::stable_sort(tables.begin(), tables.end(), [&](Index s, Index t) { return scope_of(s).size() > scope_of(t).size(); });
+    std::stable_sort(tables.begin(), tables.end(),
+                     [&](Index s, Index t) { return scope_of(s).size() > scope_of(t).size(); });
     std::vector<Part> parts;
     for (Index t : tables) {
-      auto const part = std::find_if(parts.begin(), parts.end(), [&](Part const& p) { return detail::fit_together(p.scope, scope_of(t), max_variables_, place); });
+      auto const part = std::find_if(parts.begin(), parts.end(), [&](Part const& p) {
+        return detail::fit_together(p.scope, scope_of(t), max_variables_, place);
+      });
       if (part == parts.end()) {
         parts.push_back({{t}, scope_of(t)});
       } else {
@@ -48,7 +52,9 @@ class ByScopeSize : public Partitioner {
 
 class Planner {
  public:
-  Planner(std::vector<Index> const& cardinality, Order order, MiniBucketOptions const& options, Partitioner& partitioner) : options_(options), partitioner_(partitioner) {
+  Planner(std::vector<Index> const& cardinality, Order order, MiniBucketOptions const& options,
+          Partitioner& partitioner)
+      : options_(options), partitioner_(partitioner) {
     plan_.order = std::move(order);
     plan_.reductions = tables::HostReductions(cardinality);
     in_order_ = VariableOrder(plan_.order.variables, cardinality.size());
@@ -58,22 +64,27 @@ class Planner {
   HostPlan make(std::vector<std::span<Index const>> const& scopes, Index num_eliminated) {
     for (auto const& scope : scopes) put(plan_.reductions.add_table(in_order_.sorted(scope)));
     for (Index i = 0; i < num_eliminated; ++i) eliminate(plan_.order.variables[i], buckets_[i]);
-    for (auto i = static_cast<std::size_t>(num_eliminated); i < buckets_.size(); ++i) plan_.left.insert(plan_.left.end(), buckets_[i].begin(), buckets_[i].end());
-    plan_.result = plan_.reductions.add_reduction(tables::merge_small(plan_.reductions, std::move(rest_), 1, in_order_.places()), {}, {});
+    for (auto i = static_cast<std::size_t>(num_eliminated); i < buckets_.size(); ++i)
+      plan_.left.insert(plan_.left.end(), buckets_[i].begin(), buckets_[i].end());
+    plan_.result = plan_.reductions.add_reduction(
+        tables::merge_small(plan_.reductions, std::move(rest_), 1, in_order_.places()), {}, {});
     return std::move(plan_);
   }
 
  private:
   std::vector<Index> const& scope_of(Index table) const { return plan_.reductions.tables()[table].scope; }
 
-  void put(Index table) { (scope_of(table).empty() ? rest_ : buckets_[in_order_.place_of(scope_of(table).front())]).push_back(table); }
+  void put(Index table) {
+    (scope_of(table).empty() ? rest_ : buckets_[in_order_.place_of(scope_of(table).front())]).push_back(table);
+  }
 
   void eliminate(Index v, std::vector<Index> const& tables) {
     plan_.decode.push_back({tables, {v}});
     auto parts = divide(v, tables);
     for (auto& part : parts) {
       double const combined = plan_.reductions.states_of(part.scope);
-      part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), combined, combined / plan_.reductions.cardinality()[v], in_order_.places());
+      part.tables = tables::merge_for(plan_.reductions, std::move(part.tables), combined,
+                                      combined / plan_.reductions.cardinality()[v], in_order_.places());
     }
     if (parts.size() > 1) {
       plan_.is_exact = false;
@@ -112,7 +123,8 @@ class Planner {
   /// Adds to each part a table over its variable that makes the parts' least costs equal, state by state.
   void match(Index v, std::vector<Part>& parts) {
     std::vector<Index> least;
-    for (auto const& part : parts) least.push_back(plan_.reductions.add_reduction(part.tables, {v}, {part.scope.begin() + 1, part.scope.end()}));
+    for (auto const& part : parts)
+      least.push_back(plan_.reductions.add_reduction(part.tables, {v}, {part.scope.begin() + 1, part.scope.end()}));
     auto const shifts = plan_.reductions.add_shifts(least);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].tables.push_back(shifts[i]);
   }
@@ -126,23 +138,28 @@ class Planner {
 };
 
 void require_possible(std::vector<Index> const& cardinality, Index num_eliminated, MiniBucketOptions const& options) {
-  if (options.max_variables < 1) throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.max_variables));
-  if (num_eliminated < 0 || num_eliminated > std::ssize(cardinality)) throw ShapeError("variables to eliminate, at most", cardinality.size(), static_cast<std::size_t>(num_eliminated));
+  if (options.max_variables < 1)
+    throw InputError(fmt::format("parts of a bucket have one variable or more, not {}", options.max_variables));
+  if (num_eliminated < 0 || num_eliminated > std::ssize(cardinality))
+    throw ShapeError("variables to eliminate, at most", cardinality.size(), static_cast<std::size_t>(num_eliminated));
 }
 
 }  // namespace
 
-HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options) {
+HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes,
+                               Order order, MiniBucketOptions const& options) {
   return make_partial_plan(cardinality, scopes, std::move(order), static_cast<Index>(cardinality.size()), options);
 }
 
-HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, Index num_eliminated, MiniBucketOptions const& options) {
+HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes,
+                           Order order, Index num_eliminated, MiniBucketOptions const& options) {
   require_possible(cardinality, num_eliminated, options);
   ByScopeSize by_scope_size(options.max_variables);
   return Planner(cardinality, std::move(order), options, by_scope_size).make(scopes, num_eliminated);
 }
 
-HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order, MiniBucketOptions const& options, Partitioner& partitioner) {
+HostPlan make_mini_bucket_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes,
+                               Order order, MiniBucketOptions const& options, Partitioner& partitioner) {
   auto const all = static_cast<Index>(cardinality.size());
   require_possible(cardinality, all, options);
   return Planner(cardinality, std::move(order), options, partitioner).make(scopes, all);

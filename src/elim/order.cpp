@@ -13,8 +13,8 @@
 #include <tuple>
 #include <utility>
 
-#include <Kokkos_Core.hpp>
 #include <fmt/format.h>
+#include <Kokkos_Core.hpp>
 
 #include <hornbill/error.hpp>
 
@@ -115,7 +115,8 @@ class Measurement : public Attempt {
   /// \param max_cells  of a table that are possible
   explicit Measurement(double max_cells) : max_cells_(max_cells) {}
 
-  /// Gives up where it would take long, but not before the first table that is too large: so far the order was made before.
+  /// Gives up where it would take long, but not before the first table that is too large: so far the order was made
+  /// before.
   bool append(PrimalGraph const& graph, Index v) override {
     auto const width = static_cast<int>(graph.neighbours(v).size());
     excess_.width = std::max(excess_.width, width);
@@ -239,11 +240,15 @@ void for_each_at_once(int count, Body const& body) {
 }  // namespace
 
 TooWideError::TooWideError(Excess const& its_excess, double possible)
-    : CapacityError(fmt::format("elimination is too wide: the width is {}{}, and the table that variable {} makes has {:.3g} cells; {:.10g} are possible", its_excess.is_whole ? "" : "at least ", its_excess.width,
-                                its_excess.variable, its_excess.cells, possible)),
-      excess(its_excess), max_cells(possible) {}
+    : CapacityError(fmt::format("elimination is too wide: the width is {}{}, and the table that variable {} makes has "
+                                "{:.3g} cells; {:.10g} are possible",
+                                its_excess.is_whole ? "" : "at least ", its_excess.width, its_excess.variable,
+                                its_excess.cells, possible)),
+      excess(its_excess),
+      max_cells(possible) {}
 
-Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, OrderOptions const& options) {
+Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes,
+                 OrderOptions const& options) {
   if (options.tries < 1) throw InputError(fmt::format("{} tries make no elimination order", options.tries));
   PrimalGraph const graph(cardinality, scopes);
   std::mt19937_64 random(options.seed);
@@ -264,15 +269,19 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   throw TooWideError(measurement.excess(), options.max_cells);
 }
 
-Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, std::vector<Index> variables, double max_cells) {
+Order measure_order(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes,
+                    std::vector<Index> variables, double max_cells) {
   std::vector<bool> seen(cardinality.size());
   for (Index v : variables) {
-    if (v < 0 || static_cast<std::size_t>(v) >= seen.size()) throw InputError(fmt::format("the elimination order has the variable {}; variables are 0 to {}", v, std::ssize(seen) - 1));
+    if (v < 0 || static_cast<std::size_t>(v) >= seen.size())
+      throw InputError(
+          fmt::format("the elimination order has the variable {}; variables are 0 to {}", v, std::ssize(seen) - 1));
     if (seen[v]) throw InputError(fmt::format("the elimination order has the variable {} twice", v));
     seen[v] = true;
   }
   if (variables.size() != seen.size())
-    throw InputError(fmt::format("the elimination order lacks the variable {}", std::find(seen.begin(), seen.end(), false) - seen.begin()));
+    throw InputError(fmt::format("the elimination order lacks the variable {}",
+                                 std::find(seen.begin(), seen.end(), false) - seen.begin()));
   Best best;
   PrimalGraph const graph(cardinality, scopes);
   Candidate candidate(best, 0, max_cells);

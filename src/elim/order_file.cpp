@@ -14,7 +14,8 @@ namespace {
 
 class OrderReader {
  public:
-  OrderReader(std::string const& file, std::span<std::string const> variable_names, Index num_variables) : file_(file), num_variables_(num_variables), line_of_(static_cast<std::size_t>(num_variables)) {
+  OrderReader(std::string const& file, std::span<std::string const> variable_names, Index num_variables)
+      : file_(file), num_variables_(num_variables), line_of_(static_cast<std::size_t>(num_variables)) {
     for (std::size_t v = 0; v < variable_names.size(); ++v)
       if (!variable_names[v].empty()) of_name_.emplace(variable_names[v], static_cast<Index>(v));
   }
@@ -26,8 +27,11 @@ class OrderReader {
       auto const first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
       if (first == std::string::npos) continue;
       line = line.substr(first, last + 1 - first);
-      if (auto const named = of_name_.find(line); named != of_name_.end()) append(named->second, line);  // a name may hold blanks
-      else read_words(line);
+      // a name may hold blanks
+      if (auto const named = of_name_.find(line); named != of_name_.end())
+        append(named->second, line);
+      else
+        read_words(line);
     }
     return std::move(order_);
   }
@@ -43,7 +47,8 @@ class OrderReader {
       if (word.front() == '#') return;
       Index v = -1;
       auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), v);
-      if (error != std::errc{} || end != word.data() + word.size() || v < 0 || v >= num_variables_) fail(fmt::format("'{}' is no variable of the model, neither by name nor by number", word));
+      if (error != std::errc{} || end != word.data() + word.size() || v < 0 || v >= num_variables_)
+        fail(fmt::format("'{}' is no variable of the model, neither by name nor by number", word));
       append(v, word);
     }
   }
@@ -54,7 +59,9 @@ class OrderReader {
     order_.push_back(v);
   }
 
-  [[noreturn]] void fail(std::string const& message) const { throw InputError(file_, fmt::format("line {}", line_), message); }
+  [[noreturn]] void fail(std::string const& message) const {
+    throw InputError(file_, fmt::format("line {}", line_), message);
+  }
 
   std::string file_;
   Index num_variables_;
@@ -66,6 +73,9 @@ class OrderReader {
 
 }  // namespace
 
-std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names, Index num_variables) { return OrderReader(file, variable_names, num_variables).read(); }
+std::vector<Index> read_order(std::string const& file, std::span<std::string const> variable_names,
+                              Index num_variables) {
+  return OrderReader(file, variable_names, num_variables).read();
+}
 
 }  // namespace hornbill::elim

@@ -50,7 +50,8 @@ class PrimalGraph {
   double fill(Index v);
   /// Takes a variable out; its neighbours become each other's.
   void eliminate(Index v, bool connect = true);
-  /// The same; tells how the fill of others changes, by looking at new edges alone and not at a hub's neighbours each time that one of them changes.
+  /// The same; tells how the fill of others changes, by looking at new edges alone and not at a hub's neighbours each
+  /// time that one of them changes.
   void eliminate(Index v, FillChanges& changes);
 
  private:

@@ -9,12 +9,15 @@ namespace hornbill::elim {
 namespace {
 
 /// What each variable's bucket shares with what is eliminated later.
-std::vector<std::vector<Index>> separators(VariableOrder const& in_order, std::vector<Index> const& variables, std::vector<std::span<Index const>> const& scopes) {
+std::vector<std::vector<Index>> separators(VariableOrder const& in_order, std::vector<Index> const& variables,
+                                           std::vector<std::span<Index const>> const& scopes) {
   std::vector<std::vector<Index>> result(variables.size());
   for (auto const& scope : scopes)
-    if (auto const sorted = in_order.sorted(scope); !sorted.empty()) result[sorted.front()] = in_order.united(result[sorted.front()], {sorted.begin() + 1, sorted.end()});
+    if (auto const sorted = in_order.sorted(scope); !sorted.empty())
+      result[sorted.front()] = in_order.united(result[sorted.front()], {sorted.begin() + 1, sorted.end()});
   for (Index v : variables)
-    if (auto const& of_v = result[v]; !of_v.empty()) result[of_v.front()] = in_order.united(result[of_v.front()], {of_v.begin() + 1, of_v.end()});
+    if (auto const& of_v = result[v]; !of_v.empty())
+      result[of_v.front()] = in_order.united(result[of_v.front()], {of_v.begin() + 1, of_v.end()});
   return result;
 }
 
@@ -35,14 +38,16 @@ std::vector<Index> post_order(std::vector<Index> const& variables, std::vector<I
 
 }  // namespace
 
-PseudoTree make_pseudo_tree(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, Order order) {
+PseudoTree make_pseudo_tree(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes,
+                            Order order) {
   PseudoTree tree;
   tree.separator = separators(VariableOrder(order.variables, cardinality.size()), order.variables, scopes);
   std::vector<int> depth(cardinality.size());
   for (auto const& separator : tree.separator) tree.parent.push_back(separator.empty() ? -1 : separator.front());
   order.variables = post_order(order.variables, tree.parent);
   for (std::size_t i = order.variables.size(); i-- > 0;)
-    if (Index const v = order.variables[i]; tree.parent[v] >= 0) tree.depth = std::max(tree.depth, depth[v] = depth[tree.parent[v]] + 1);
+    if (Index const v = order.variables[i]; tree.parent[v] >= 0)
+      tree.depth = std::max(tree.depth, depth[v] = depth[tree.parent[v]] + 1);
   tree.order = std::move(order);
   return tree;
 }

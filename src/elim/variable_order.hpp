@@ -17,7 +17,8 @@ class VariableOrder {
   VariableOrder() = default;
   /// \param variables  all, the first to be eliminated first   \throws ShapeError unless there are so many
   VariableOrder(std::vector<Index> const& variables, std::size_t num_variables) : place_(num_variables) {
-    if (variables.size() != num_variables) throw ShapeError("variables of the elimination order", num_variables, variables.size());
+    if (variables.size() != num_variables)
+      throw ShapeError("variables of the elimination order", num_variables, variables.size());
     for (std::size_t i = 0; i < variables.size(); ++i) place_[variables[i]] = static_cast<Index>(i);
   }
 
@@ -34,8 +35,12 @@ class VariableOrder {
     return result;
   }
   /// Of two lists in order, all that is in either.
-  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const { return detail::united(a, b, place_); }
-  bool contains(std::vector<Index> const& list, Index variable) const { return std::binary_search(list.begin(), list.end(), variable, std::cref(*this)); }
+  std::vector<Index> united(std::vector<Index> const& a, std::vector<Index> const& b) const {
+    return detail::united(a, b, place_);
+  }
+  bool contains(std::vector<Index> const& list, Index variable) const {
+    return std::binary_search(list.begin(), list.end(), variable, std::cref(*this));
+  }
 
  private:
   std::vector<Index> place_;

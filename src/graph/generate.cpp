@@ -20,13 +20,13 @@ struct Benchmark {
   Offset table_edges;  // FastLBP, Table 1
   Index alarms, true_alarms;
 };
-constexpr Benchmark benchmarks[] = {
-    {"weblech", 696, 1655, 30, 6},         {"hedc", 5347, 14231, 152, 12},        {"luindex", 11857, 29237, 940, 14},
-    {"jspider", 25162, 74201, 257, 9},     {"avrora", 36091, 100789, 978, 29},    {"xalan", 51820, 146334, 1870, 10},
-    {"sunflow", 156695, 431497, 958, 97},  {"ftp", 211175, 476915, 522, 75}};
+constexpr Benchmark benchmarks[] = {{"weblech", 696, 1655, 30, 6},        {"hedc", 5347, 14231, 152, 12},
+                                    {"luindex", 11857, 29237, 940, 14},   {"jspider", 25162, 74201, 257, 9},
+                                    {"avrora", 36091, 100789, 978, 29},   {"xalan", 51820, 146334, 1870, 10},
+                                    {"sunflow", 156695, 431497, 958, 97}, {"ftp", 211175, 476915, 522, 75}};
 
-/// A derivation graph before its nodes get their ids. Tuples 0 to num_inputs-1 are inputs; clause i < num_inputs derives
-/// input i and has no body.
+/// A derivation graph before its nodes get their ids. Tuples 0 to num_inputs-1 are inputs; clause i < num_inputs
+/// derives input i and has no body.
 class Derivations {
  public:
   Derivations(GeneratorOptions const& o) : options_(o), random_(o.seed) {
@@ -75,7 +75,8 @@ class Derivations {
   void assign_levels() {
     level_.assign(num_tuples_, 0);
     for (Index t = num_inputs_; t < num_tuples_; ++t)  // every level gets at least two
-      level_[t] = t - num_inputs_ < 2 * depth_ ? 1 + (t - num_inputs_) % depth_ : 1 + static_cast<int>(random_.below(depth_));
+      level_[t] =
+          t - num_inputs_ < 2 * depth_ ? 1 + (t - num_inputs_) % depth_ : 1 + static_cast<int>(random_.below(depth_));
   }
 
   void choose_alarms() {
@@ -86,7 +87,8 @@ class Derivations {
     std::stable_partition(candidates.begin(), candidates.end(), [&](Index t) { return 2 * level_[t] > depth_; });
     auto const wanted = static_cast<std::size_t>(std::max<Index>(options_.num_alarms, 0));
     if (wanted > candidates.size())
-      throw InputError(fmt::format("{} alarms are asked for, but only {} tuples can be alarms", wanted, candidates.size()));
+      throw InputError(
+          fmt::format("{} alarms are asked for, but only {} tuples can be alarms", wanted, candidates.size()));
     alarms_.assign(candidates.begin(), candidates.begin() + wanted);
     std::sort(alarms_.begin(), alarms_.end());
     is_alarm_.assign(num_tuples_, 0);
@@ -106,8 +108,9 @@ class Derivations {
     std::iota(head_.begin(), head_.begin() + num_inputs_ + num_derived(), 0);  // one clause for each tuple
     // The rest go where the rest went before, more often than not: the tail of the disjunctions' widths is a power law.
     for (Index c = num_tuples_; c < num_clauses_; ++c)
-      head_[c] = c > num_tuples_ && random_.uniform() < 0.6 ? head_[num_tuples_ + random_.below(c - num_tuples_)]
-                                                            : num_inputs_ + static_cast<Index>(random_.below(num_derived()));
+      head_[c] = c > num_tuples_ && random_.uniform() < 0.6
+                     ? head_[num_tuples_ + random_.below(c - num_tuples_)]
+                     : num_inputs_ + static_cast<Index>(random_.below(num_derived()));
   }
 
   Index largest_body(Index clause, Index limit) const {
@@ -123,7 +126,8 @@ class Derivations {
       for (Index c = num_inputs_; c < num_clauses_; ++c)
         if (size[c] < largest_body(c, limit)) open.push_back(c);
       if (open.empty() && limit > num_tuples_)
-        throw InputError(fmt::format("{} edges are too many for {} variables", options_.num_edges, options_.num_variables));
+        throw InputError(
+            fmt::format("{} edges are too many for {} variables", options_.num_edges, options_.num_variables));
       for (; extra > 0 && !open.empty(); --extra) {
         std::size_t const i = random_.below(open.size());
         Index const c = open[i];
@@ -153,7 +157,9 @@ class Derivations {
     }
   }
 
-  static bool contains(std::vector<Index> const& items, Index item) { return std::find(items.begin(), items.end(), item) != items.end(); }
+  static bool contains(std::vector<Index> const& items, Index item) {
+    return std::find(items.begin(), items.end(), item) != items.end();
+  }
 
   Index first_unused_by(Index clause, std::size_t usable) const {
     for (std::size_t i = 0; i < usable; ++i)
@@ -215,15 +221,17 @@ class Derivations {
   std::vector<char> derive(std::vector<double> const& luck, double failing) const {
     std::vector<Index> by_level(num_clauses_);
     std::iota(by_level.begin(), by_level.end(), 0);
-    std::stable_sort(by_level.begin(), by_level.end(), [&](Index a, Index b) { return level_[head_[a]] < level_[head_[b]]; });
+    std::stable_sort(by_level.begin(), by_level.end(),
+                     [&](Index a, Index b) { return level_[head_[a]] < level_[head_[b]]; });
     std::vector<char> holds(num_tuples_, 0);
     for (Index c : by_level)
-      if (luck[c] >= failing && std::all_of(body_[c].begin(), body_[c].end(), [&](Index t) { return holds[t]; })) holds[head_[c]] = 1;
+      if (luck[c] >= failing && std::all_of(body_[c].begin(), body_[c].end(), [&](Index t) { return holds[t]; }))
+        holds[head_[c]] = 1;
     return holds;
   }
 
-  /// A world of the model: clauses fail with a probability chosen so that about as many alarms are true as are wanted. One
-  /// failing clause can decide many alarms, so the best of several worlds is taken.
+  /// A world of the model: clauses fail with a probability chosen so that about as many alarms are true as are wanted.
+  /// One failing clause can decide many alarms, so the best of several worlds is taken.
   std::vector<char> sample_truth() {
     std::vector<char> best;
     std::int64_t best_miss = -1;
@@ -236,7 +244,8 @@ class Derivations {
         auto const holds = derive(luck, middle);
         auto const true_alarms = std::count_if(alarms_.begin(), alarms_.end(), [&](Index t) { return holds[t]; });
         (true_alarms > options_.num_true_alarms ? low : high) = middle;
-        auto const miss = std::abs(true_alarms - options_.num_true_alarms) + (true_alarms == 0 ? options_.num_alarms : 0);
+        auto const miss =
+            std::abs(true_alarms - options_.num_true_alarms) + (true_alarms == 0 ? options_.num_alarms : 0);
         if (best_miss < 0 || miss < best_miss) {
           best_miss = miss;
           best = holds;
@@ -251,12 +260,12 @@ class Derivations {
   Index num_tuples_ = 0, num_clauses_ = 0, num_inputs_ = 0;
   Offset num_premises_ = 0;
   int depth_ = 1;
-  std::vector<int> level_;                             // of tuples
+  std::vector<int> level_;  // of tuples
   std::vector<Index> alarms_, head_, body_size_, uses_;
   std::vector<char> is_alarm_;
   std::vector<std::vector<Index>> premises_by_level_, body_;
-  std::vector<Index> usable_;                          // tuples that may be premises, by level
-  std::vector<std::size_t> usable_below_;              // [level]: how many of them are of this level or below
+  std::vector<Index> usable_;              // tuples that may be premises, by level
+  std::vector<std::size_t> usable_below_;  // [level]: how many of them are of this level or below
 };
 
 }  // namespace
@@ -271,7 +280,8 @@ GeneratorOptions options_like(std::string_view benchmark, EdgeReading reading) {
     options.num_true_alarms = b.true_alarms;
     return options;
   }
-  throw InputError(fmt::format("'{}' is no known benchmark; known are {}", benchmark, fmt::join(known_benchmarks(), ", ")));
+  throw InputError(
+      fmt::format("'{}' is no known benchmark; known are {}", benchmark, fmt::join(known_benchmarks(), ", ")));
 }
 
 std::vector<std::string> known_benchmarks() {
@@ -288,7 +298,8 @@ HostEvidence GeneratedGraph::labels(std::size_t n) const {
   if (order.size() > n) order.resize(n);
   HostEvidence evidence;
   for (Index alarm : order)
-    evidence.push_back(Observation::hard(alarm, std::find(true_alarms.begin(), true_alarms.end(), alarm) != true_alarms.end()));
+    evidence.push_back(
+        Observation::hard(alarm, std::find(true_alarms.begin(), true_alarms.end(), alarm) != true_alarms.end()));
   return evidence;
 }
 

@@ -13,8 +13,8 @@ bool nearly_equal(double a, double b) {
   return std::abs(a - b) <= 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(a), std::abs(b));
 }
 
-/// Whether 1 - p is what the table has in its place, but for the digits that p has of it: next to a p that rounds to 1 may be what is unlikely,
-/// but not impossible. What is printed as less than about 1e-6 may so remain a table.
+/// Whether 1 - p is what the table has in its place, but for the digits that p has of it: next to a p that rounds to 1
+/// may be what is unlikely, but not impossible. What is printed as less than about 1e-6 may so remain a table.
 bool is_complement(double q, double p) { return std::abs(q - (1 - p)) <= 1e-10 * q; }
 
 /// The table read as P(head | body), where the body state `special` has one distribution and all others another.
@@ -25,7 +25,8 @@ std::optional<HornFactor> recognise(std::span<double const> table, int arity, in
   std::size_t const special = conjunction ? body_bits : 0;
   std::size_t const other = arity == 1 ? special : (special ^ body_bits);
   for (std::size_t body : {special, other})
-    if (!nearly_equal(table[body] + table[body | head_bit], 1) || !is_complement(table[body], table[body | head_bit])) return std::nullopt;
+    if (!nearly_equal(table[body] + table[body | head_bit], 1) || !is_complement(table[body], table[body | head_bit]))
+      return std::nullopt;
   for (std::size_t body = 0; body <= body_bits; ++body) {
     if (body & head_bit) continue;
     std::size_t const like = body == special ? special : other;

@@ -17,14 +17,17 @@ bool is_probability(double p) { return std::isgreaterequal(p, 0) && std::islesse
 void require_offsets(std::vector<Offset> const& offsets, std::size_t count, std::size_t end, std::string const& source,
                      char const* dataset) {
   if (offsets.size() != count + 1)
-    throw InputError(source, dataset, fmt::format("{} entries, but {} factors need {}", offsets.size(), count, count + 1));
+    throw InputError(source, dataset,
+                     fmt::format("{} entries, but {} factors need {}", offsets.size(), count, count + 1));
   if (offsets.front() != 0) throw InputError(source, dataset, fmt::format("entry 0 is {}, not 0", offsets.front()));
   for (std::size_t i = 0; i < count; ++i)
     if (offsets[i + 1] < offsets[i])
-      throw InputError(source, dataset, fmt::format("entry {} decreases ({} -> {})", i + 1, offsets[i], offsets[i + 1]));
+      throw InputError(source, dataset,
+                       fmt::format("entry {} decreases ({} -> {})", i + 1, offsets[i], offsets[i + 1]));
   if (static_cast<std::size_t>(offsets.back()) != end)
-    throw InputError(source, dataset, fmt::format("entry {} is {}, but the array it points into has {} entries", count,
-                                                  offsets.back(), end));
+    throw InputError(
+        source, dataset,
+        fmt::format("entry {} is {}, but the array it points into has {} entries", count, offsets.back(), end));
 }
 
 void require_variables(HostFactorGraph const& graph, std::string const& source) {
@@ -46,8 +49,7 @@ void require_variables(HostFactorGraph const& graph, std::string const& source) 
 
 void require_horn_factor(HostFactorGraph const& graph, Index a, std::string const& source) {
   auto const variables = graph.variables_of(a);
-  if (variables.empty())
-    throw InputError(source, "/graph/factor_offsets", fmt::format("factor {} has no head", a));
+  if (variables.empty()) throw InputError(source, "/graph/factor_offsets", fmt::format("factor {} has no head", a));
   for (auto [p, dataset] : {std::pair{graph.p1[a], "/graph/p1"}, std::pair{graph.p2[a], "/graph/p2"}})
     if (!is_probability(p))
       throw InputError(source, dataset, fmt::format("entry {} is {}, not a probability in [0, 1]", a, p));
@@ -58,26 +60,29 @@ void require_horn_factor(HostFactorGraph const& graph, Index a, std::string cons
                                    graph.states(v), a));
 }
 
-void require_table(std::span<Index const> variables, std::span<double const> table, HostFactorGraph const& graph, Index a,
-                   std::string const& source) {
+void require_table(std::span<Index const> variables, std::span<double const> table, HostFactorGraph const& graph,
+                   Index a, std::string const& source) {
   double entries = 1;
   for (Index v : variables) entries *= graph.states(v);
   if (entries > static_cast<double>(max_table_entries))
-    throw CapacityError(fmt::format("{}:/graph/table_values: the table of factor {} has {:.4g} entries; at most {} are "
-                                    "supported. Split the factor, or write it as a conjunction or disjunction",
-                                    source, a, entries, max_table_entries));
+    throw CapacityError(
+        fmt::format("{}:/graph/table_values: the table of factor {} has {:.4g} entries; at most {} are "
+                    "supported. Split the factor, or write it as a conjunction or disjunction",
+                    source, a, entries, max_table_entries));
   if (table.size() != static_cast<std::size_t>(entries))
     throw InputError(source, "/graph/table_offsets",
                      fmt::format("factor {} has {} table entries; its variables need {}", a, table.size(), entries));
   bool some_positive = false;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!std::isgreaterequal(table[i], 0) || std::isinf(table[i]))
-      throw InputError(source, "/graph/table_values",
-                       fmt::format("entry {} of factor {} is {}; finite values of at least 0 are needed", i, a, table[i]));
+      throw InputError(
+          source, "/graph/table_values",
+          fmt::format("entry {} of factor {} is {}; finite values of at least 0 are needed", i, a, table[i]));
     some_positive = some_positive || table[i] > 0;
   }
   if (!some_positive)
-    throw InputError(source, "/graph/table_values", fmt::format("all entries of factor {} are 0: nothing is possible", a));
+    throw InputError(source, "/graph/table_values",
+                     fmt::format("all entries of factor {} are 0: nothing is possible", a));
 }
 
 }  // namespace
@@ -114,13 +119,17 @@ void validate(HostFactorGraph const& graph, std::string const& source) {
     throw InputError(source, "/graph/variable_names",
                      fmt::format("{} entries for {} variables", graph.variable_names.size(), num_variables));
   if (!graph.state_names.empty() && graph.state_names.size() != num_variables)
-    throw InputError(source, "/graph/state_names", fmt::format("of {} variables; there are {}", graph.state_names.size(), num_variables));
+    throw InputError(source, "/graph/state_names",
+                     fmt::format("of {} variables; there are {}", graph.state_names.size(), num_variables));
   for (std::size_t v = 0; v < graph.state_names.size(); ++v)
     if (graph.state_names[v].size() != static_cast<std::size_t>(graph.states(static_cast<Index>(v))))
-      throw InputError(source, "/graph/state_names", fmt::format("{} for variable {}, which has {} states", graph.state_names[v].size(), v, graph.states(static_cast<Index>(v))));
+      throw InputError(source, "/graph/state_names",
+                       fmt::format("{} for variable {}, which has {} states", graph.state_names[v].size(), v,
+                                   graph.states(static_cast<Index>(v))));
   for (std::size_t v = 0; v < graph.cardinality.size(); ++v)
     if (graph.cardinality[v] < 1)
-      throw InputError(source, "/graph/cardinality", fmt::format("entry {} is {}; 1 or more are needed", v, graph.cardinality[v]));
+      throw InputError(source, "/graph/cardinality",
+                       fmt::format("entry {} is {}; 1 or more are needed", v, graph.cardinality[v]));
   if (graph.has_tables())
     require_offsets(graph.table_offsets, num_factors, graph.table_values.size(), source, "/graph/table_offsets");
   require_variables(graph, source);
@@ -221,7 +230,8 @@ void FactorGraphBuilder::add_factor(FactorType type, Index head, std::span<Index
     for (Index v : body) add_edge(v);
     for (Offset e = graph_.factor_offsets.back(); e < graph_.num_edges(); ++e)
       if (Index const v = graph_.factor_variables[e]; graph_.states(v) != 2)
-        throw InputError(fmt::format("factor {}: variable {} has {} states; Horn factors need binary ones", a, v, graph_.states(v)));
+        throw InputError(
+            fmt::format("factor {}: variable {} has {} states; Horn factors need binary ones", a, v, graph_.states(v)));
   } catch (...) {
     discard_unfinished_factor();
     throw;

@@ -16,7 +16,9 @@ class Random {
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
   template <class T>
-  T const& of(std::vector<T> const& items) { return items[below(items.size())]; }
+  T const& of(std::vector<T> const& items) {
+    return items[below(items.size())];
+  }
   template <class T>
   void shuffle(std::vector<T>& items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);

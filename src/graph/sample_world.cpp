@@ -11,7 +11,8 @@ namespace {
 
 class Sampler {
  public:
-  Sampler(HostFactorGraph const& graph, std::uint64_t seed, std::optional<double> p1) : graph_(graph), random_(seed), p1_(p1), world_(graph.num_variables) {}
+  Sampler(HostFactorGraph const& graph, std::uint64_t seed, std::optional<double> p1)
+      : graph_(graph), random_(seed), p1_(p1), world_(graph.num_variables) {}
 
   std::vector<bool> sample(std::string const& source) {
     for (Index a : network_order(graph_, source)) draw(a);
@@ -23,7 +24,8 @@ class Sampler {
     auto const variables = graph_.variables_of(a);
     bool const is_and = graph_.factor_type[a] == FactorType::conjunction;
     auto const holds = [&](Index v) { return world_[v]; };
-    bool const fires = is_and ? std::all_of(variables.begin() + 1, variables.end(), holds) : std::any_of(variables.begin() + 1, variables.end(), holds);
+    bool const fires = is_and ? std::all_of(variables.begin() + 1, variables.end(), holds)
+                              : std::any_of(variables.begin() + 1, variables.end(), holds);
     double const p1 = is_and && p1_ && graph_.p1[a] < 1 ? *p1_ : graph_.p1[a];
     world_[variables[0]] = random_.uniform() < (fires ? p1 : graph_.p2[a]);
   }
@@ -36,7 +38,8 @@ class Sampler {
 
 }  // namespace
 
-std::vector<bool> sample_world(HostFactorGraph const& graph, std::uint64_t seed, std::optional<double> p1, std::string const& source) {
+std::vector<bool> sample_world(HostFactorGraph const& graph, std::uint64_t seed, std::optional<double> p1,
+                               std::string const& source) {
   return Sampler(graph, seed, p1).sample(source);
 }
 

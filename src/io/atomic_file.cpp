@@ -28,7 +28,8 @@ fs::path folder_of(fs::path const& file) { return file.has_parent_path() ? file.
 
 /// What a name leads to, which need not be there yet: a link stays a link.
 fs::path target_of(fs::path file) {
-  for (int links = 0; links < 40 && fs::is_symlink(file); ++links) file = folder_of(file) / fs::read_symlink(file);  // an absolute one replaces the folder
+  // an absolute one replaces the folder
+  for (int links = 0; links < 40 && fs::is_symlink(file); ++links) file = folder_of(file) / fs::read_symlink(file);
   return file;
 }
 
@@ -42,11 +43,13 @@ bool is_special(fs::path const& target) {
 
 void require_writable(std::string const& file) {
   if (is_special(file)) {
-    if (::access(file.c_str(), W_OK) != 0) throw InputError(file, "", fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (::access(file.c_str(), W_OK) != 0)
+      throw InputError(file, "", fmt::format("cannot be written: {}", std::strerror(errno)));
     return;
   }
   fs::path const target = target_of(file), folder = folder_of(target);
-  if (!fs::is_directory(folder)) throw InputError(file, "", fmt::format("the folder {} does not exist", folder.string()));
+  if (!fs::is_directory(folder))
+    throw InputError(file, "", fmt::format("the folder {} does not exist", folder.string()));
   if (fs::is_directory(target)) throw InputError(file, "", "is a folder; the name of a file is needed");
   if (::access(folder.c_str(), W_OK) != 0)
     throw InputError(file, "", fmt::format("the folder cannot be written: {}", std::strerror(errno)));

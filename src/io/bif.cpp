@@ -39,13 +39,16 @@ class BifTokens {
     return token;
   }
   void expect(std::string_view mark) {
-    if (auto const token = require(mark); token != mark) fail(fmt::format("'{}' stands where '{}' is needed", token, mark));
+    if (auto const token = require(mark); token != mark)
+      fail(fmt::format("'{}' stands where '{}' is needed", token, mark));
   }
   double require_probability() {
     auto const token = require("a probability");
     double value{};
     auto const [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error != std::errc{} || end != token.data() + token.size() || !std::isgreaterequal(value, 0) || std::isinf(value)) fail(fmt::format("'{}' is not a probability", token));
+    if (error != std::errc{} || end != token.data() + token.size() || !std::isgreaterequal(value, 0) ||
+        std::isinf(value))
+      fail(fmt::format("'{}' is not a probability", token));
     return value;
   }
   /// What follows up to a mark, separated by commas.
@@ -56,11 +59,14 @@ class BifTokens {
     return words;
   }
   void skip_to(std::string_view mark) {
-    while (require(mark) != mark) {}
+    while (require(mark) != mark) {
+    }
   }
   int line() const { return line_; }
   [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
-  [[noreturn]] void fail_at(int line, std::string const& message) const { throw InputError(file_, fmt::format("line {}", line), message); }
+  [[noreturn]] void fail_at(int line, std::string const& message) const {
+    throw InputError(file_, fmt::format("line {}", line), message);
+  }
 
  private:
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -86,16 +92,24 @@ class BifTokens {
 
 class BifReader {
  public:
-  explicit BifReader(std::string const& file, std::vector<std::string>& warnings) : in_(file), file_(file), warnings_(warnings) {}
+  explicit BifReader(std::string const& file, std::vector<std::string>& warnings)
+      : in_(file), file_(file), warnings_(warnings) {}
 
   HostFactorGraph read() {
     for (auto token = in_.next(); !token.empty(); token = in_.next()) {
-      if (token == "network") read_network();
-      else if (token == "variable") read_variable();
-      else if (token == "probability") read_probability();
-      else in_.fail(fmt::format("'{}' stands where network, variable or probability is needed", token));
+      if (token == "network")
+        read_network();
+      else if (token == "variable")
+        read_variable();
+      else if (token == "probability")
+        read_probability();
+      else
+        in_.fail(fmt::format("'{}' stands where network, variable or probability is needed", token));
     }
-    if (names_.empty()) throw InputError(file_, "", "there is no variable in it; a network has some, as in: variable rain { type discrete [ 2 ] { no, yes }; }");
+    if (names_.empty())
+      throw InputError(
+          file_, "",
+          "there is no variable in it; a network has some, as in: variable rain { type discrete [ 2 ] { no, yes }; }");
     for (std::size_t v = 0; v < names_.size(); ++v)
       if (line_of_[v] == 0) throw InputError(file_, "", fmt::format("there is no probability of {}", names_[v]));
     require_no_cycle();
@@ -120,21 +134,26 @@ class BifReader {
 
   void read_variable() {
     std::string const name(in_.require("a variable's name"));
-    if (!number_of_.emplace(name, static_cast<Index>(names_.size())).second) in_.fail(fmt::format("the variable {} is there twice", name));
+    if (!number_of_.emplace(name, static_cast<Index>(names_.size())).second)
+      in_.fail(fmt::format("the variable {} is there twice", name));
     std::vector<std::string> states;
     in_.expect("{");
     for (auto token = in_.require("}"); token != "}"; token = in_.require("}")) {
-      if (token == "type") states = read_states(name);
-      else in_.skip_to(";");
+      if (token == "type")
+        states = read_states(name);
+      else
+        in_.skip_to(";");
     }
-    if (states.empty()) in_.fail(fmt::format("the variable {} has no states: `type discrete [ n ] {{ ... }};` is needed", name));
+    if (states.empty())
+      in_.fail(fmt::format("the variable {} has no states: `type discrete [ n ] {{ ... }};` is needed", name));
     names_.push_back(name);
     states_.push_back(std::move(states));
     line_of_.push_back(0);
   }
 
   std::vector<std::string> read_states(std::string const& name) {
-    if (auto const kind = in_.require("discrete"); kind != "discrete") in_.fail(fmt::format("{} is of the type {}; discrete variables alone are read", name, kind));
+    if (auto const kind = in_.require("discrete"); kind != "discrete")
+      in_.fail(fmt::format("{} is of the type {}; discrete variables alone are read", name, kind));
     in_.expect("[");
     std::string const count(in_.require("the number of states"));
     in_.expect("]");
@@ -142,8 +161,10 @@ class BifReader {
     auto states = in_.list_to("}", "the states");
     in_.expect(";");
     for (auto state = states.begin(); state != states.end(); ++state)
-      if (std::find(states.begin(), state, *state) != state) in_.fail(fmt::format("{} has the state {} twice", name, *state));
-    if (std::to_string(states.size()) != count) in_.fail(fmt::format("{} is said to have {} states, and {} are listed", name, count, states.size()));
+      if (std::find(states.begin(), state, *state) != state)
+        in_.fail(fmt::format("{} has the state {} twice", name, *state));
+    if (std::to_string(states.size()) != count)
+      in_.fail(fmt::format("{} is said to have {} states, and {} are listed", name, count, states.size()));
     return states;
   }
 
@@ -165,22 +186,26 @@ class BifReader {
     int const line = in_.line();
     in_.expect("(");
     Index const child = number_of(std::string(in_.require("a variable")));
-    if (line_of_[child] > 0) in_.fail(fmt::format("the probability of {} was given on line {}", names_[child], line_of_[child]));
+    if (line_of_[child] > 0)
+      in_.fail(fmt::format("the probability of {} was given on line {}", names_[child], line_of_[child]));
     line_of_[child] = line;
     TableFactor factor;
     if (auto const mark = in_.require(")"); mark == "|")
       for (auto const& name : in_.list_to(")", "the parents")) add_parent(factor, child, number_of(name));
-    else if (mark != ")") in_.fail(fmt::format("'{}' stands where '|' or ')' is needed", mark));
+    else if (mark != ")")
+      in_.fail(fmt::format("'{}' stands where '|' or ')' is needed", mark));
     factor.variables.push_back(child);
     for (Index v : factor.variables) factor.states.push_back(static_cast<Index>(states_[v].size()));
-    factor.table.assign(require_entries(factor.states, [&](std::string const& message) { in_.fail(message); }), std::numeric_limits<double>::quiet_NaN());
+    factor.table.assign(require_entries(factor.states, [&](std::string const& message) { in_.fail(message); }),
+                        std::numeric_limits<double>::quiet_NaN());
     read_entries(factor, child);
     finish_rows(factor, child, line);
     factors_.push_back(std::move(factor));
   }
 
   void add_parent(TableFactor& factor, Index child, Index parent) {
-    if (parent == child || std::find(factor.variables.begin(), factor.variables.end(), parent) != factor.variables.end())
+    if (parent == child ||
+        std::find(factor.variables.begin(), factor.variables.end(), parent) != factor.variables.end())
       in_.fail(fmt::format("{} is twice in the probability of {}", names_[parent], names_[child]));
     factor.variables.push_back(parent);
   }
@@ -188,11 +213,16 @@ class BifReader {
   void read_entries(TableFactor& factor, Index child) {
     in_.expect("{");
     for (auto token = in_.require("}"); token != "}"; token = in_.require("}")) {
-      if (token == "(") read_row(factor, child);
-      else if (token == "table") read_table(factor, child);
-      else if (token == "default") default_row_ = read_values(child);
-      else if (token == "property") in_.skip_to(";");
-      else in_.fail(fmt::format("'{}' stands where a row, `table` or `default` is needed", token));
+      if (token == "(")
+        read_row(factor, child);
+      else if (token == "table")
+        read_table(factor, child);
+      else if (token == "default")
+        default_row_ = read_values(child);
+      else if (token == "property")
+        in_.skip_to(";");
+      else
+        in_.fail(fmt::format("'{}' stands where a row, `table` or `default` is needed", token));
     }
   }
 
@@ -209,9 +239,11 @@ class BifReader {
 
   void read_row(TableFactor& factor, Index child) {
     auto const values = in_.list_to(")", "the parents' values");
-    if (values.size() + 1 != factor.variables.size()) in_.fail(fmt::format("{} values are given for {} parents", values.size(), factor.variables.size() - 1));
+    if (values.size() + 1 != factor.variables.size())
+      in_.fail(fmt::format("{} values are given for {} parents", values.size(), factor.variables.size() - 1));
     std::size_t row = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) row = row * factor.states[i] + state_of(factor.variables[i], values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      row = row * factor.states[i] + state_of(factor.variables[i], values[i]);
     auto const at = factor.table.begin() + static_cast<std::ptrdiff_t>(row * states_[child].size());
     if (!std::isnan(*at)) in_.fail("this row was given before");
     std::ranges::copy(read_values(child), at);
@@ -234,10 +266,15 @@ class BifReader {
     for (std::size_t row = 0; row < factor.table.size() / states; ++row) {
       auto const values = std::span(factor.table).subspan(row * states, states);
       if (std::isnan(values[0]) && !default_row_.empty()) std::ranges::copy(default_row_, values.begin());
-      if (std::isnan(values[0])) in_.fail_at(line, fmt::format("the probability of {} has no row ({})", names_[child], name_of_row(factor, row)));
+      if (std::isnan(values[0]))
+        in_.fail_at(line,
+                    fmt::format("the probability of {} has no row ({})", names_[child], name_of_row(factor, row)));
       double const sum = std::accumulate(values.begin(), values.end(), 0.0);
-      if (sum == 0) in_.fail_at(line, fmt::format("the row ({}) of {} is all 0", name_of_row(factor, row), names_[child]));
-      if (std::abs(sum - 1) > tolerated) warnings_.push_back(fmt::format("{}:line {}: the row ({}) of {} adds to {}, and was divided by it", file_, line, name_of_row(factor, row), names_[child], sum));
+      if (sum == 0)
+        in_.fail_at(line, fmt::format("the row ({}) of {} is all 0", name_of_row(factor, row), names_[child]));
+      if (std::abs(sum - 1) > tolerated)
+        warnings_.push_back(fmt::format("{}:line {}: the row ({}) of {} adds to {}, and was divided by it", file_, line,
+                                        name_of_row(factor, row), names_[child], sum));
       for (double& p : values) p /= sum;
     }
     default_row_.clear();
@@ -245,16 +282,19 @@ class BifReader {
 
   std::string name_of_row(TableFactor const& factor, std::size_t row) const {
     std::string name;
-    for (std::size_t i = factor.variables.size() - 1; i-- > 0; row /= factor.states[i]) name = states_[factor.variables[i]][row % factor.states[i]] + (name.empty() ? "" : ", ") + name;
+    for (std::size_t i = factor.variables.size() - 1; i-- > 0; row /= factor.states[i])
+      name = states_[factor.variables[i]][row % factor.states[i]] + (name.empty() ? "" : ", ") + name;
     return name;
   }
 
   /// Probabilities of variables that depend on each other may well multiply to something, but it is no distribution.
   void require_no_cycle() const {
-    std::vector<Index> missing(names_.size()), cause(names_.size(), -1), ready;  // parents that do not come before; one of these
+    // parents that do not come before; one of these
+    std::vector<Index> missing(names_.size()), cause(names_.size(), -1), ready;
     std::vector<std::vector<Index>> children(names_.size());
     for (auto const& factor : factors_) {
-      auto const [child, parents] = std::pair(factor.variables.back(), std::span(factor.variables).first(factor.variables.size() - 1));
+      auto const [child, parents] =
+          std::pair(factor.variables.back(), std::span(factor.variables).first(factor.variables.size() - 1));
       for (Index parent : parents) children[parent].push_back(child);
       if ((missing[child] = static_cast<Index>(parents.size())) == 0) ready.push_back(child);
     }
@@ -265,8 +305,12 @@ class BifReader {
       if (missing[v] > 0)
         for (Index child : children[v]) cause[child] = static_cast<Index>(v);
     if (ready.size() == names_.size()) return;
-    auto const cycle = cycle_of_causes(cause, static_cast<Index>(std::find_if(missing.begin(), missing.end(), [](Index m) { return m > 0; }) - missing.begin()));
-    in_.fail_at(line_of_[cycle.front()], fmt::format("variables depend on each other, {}; in a Bayesian network none depends on itself. Take one of the parents away", describe_cycle(cycle, [&](Index v) { return names_[v]; })));
+    auto const cycle = cycle_of_causes(
+        cause, static_cast<Index>(std::find_if(missing.begin(), missing.end(), [](Index m) { return m > 0; }) -
+                                  missing.begin()));
+    in_.fail_at(line_of_[cycle.front()], fmt::format("variables depend on each other, {}; in a Bayesian network none "
+                                                     "depends on itself. Take one of the parents away",
+                                                     describe_cycle(cycle, [&](Index v) { return names_[v]; })));
   }
 
   static constexpr double tolerated = 1e-5;  // printed digits

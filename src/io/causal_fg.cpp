@@ -17,7 +17,8 @@ std::int64_t const largest_variable = largest_variable_id();
 
 double parse_probability(TokenReader const& in, std::string_view token) {
   auto const p = in.parse<double>(token, "a probability");
-  if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1)) in.fail(fmt::format("{} is not a probability in [0, 1]", token));
+  if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1))
+    in.fail(fmt::format("{} is not a probability in [0, 1]", token));
   return p;
 }
 
@@ -58,7 +59,8 @@ void read_block(TokenReader& in, HostFactorGraph& graph) {
     append(graph, FactorType::conjunction, head, {}, p, p);
     return;
   }
-  if (kind[0] != '*' && kind[0] != '+') in.fail(fmt::format("'{}' is no kind of factor; I, * (AND) and + (OR) are", kind));
+  if (kind[0] != '*' && kind[0] != '+')
+    in.fail(fmt::format("'{}' is no kind of factor; I, * (AND) and + (OR) are", kind));
   auto const [p, q] = parse_parameters(in, kind.substr(1));
   auto const body = read_body(in, head);
   if (kind[0] == '*')
@@ -83,7 +85,8 @@ HostFactorGraph read_causal_fg(std::string const& file) {
 void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
   for (Index a = 0; a < graph.num_factors(); ++a)
     if (graph.factor_type[a] == FactorType::table)
-      throw InputError(file, "", fmt::format("factor {} is a table, which .causal_fg cannot express; write .fg or .h5", a));
+      throw InputError(file, "",
+                       fmt::format("factor {} is a table, which .causal_fg cannot express; write .fg or .h5", a));
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{}\n", graph.num_factors());

@@ -50,7 +50,9 @@ class CfnTokens {
     advance();
     return true;
   }
-  [[noreturn]] void fail(std::string const& message) const { throw InputError(file_, fmt::format("line {}", token_.line), message); }
+  [[noreturn]] void fail(std::string const& message) const {
+    throw InputError(file_, fmt::format("line {}", token_.line), message);
+  }
 
  private:
   static std::string describe(Token const& token) {
@@ -147,14 +149,16 @@ class CfnReader {
       std::string name;
       if (in_.at(Kind::word) && !starts_number(in_.peek().text)) {
         name = in_.take().text;
-        if (!variable_of_name_.emplace(name, network_.num_variables()).second) in_.fail(fmt::format("there are two variables {}", name));
+        if (!variable_of_name_.emplace(name, network_.num_variables()).second)
+          in_.fail(fmt::format("there are two variables {}", name));
       }
       auto& states = network_.state_names.emplace_back();
       if (in_.at(Kind::open)) {
         in_.take();
         while (!in_.at(Kind::close)) {
           auto const state = in_.word("a value");
-          if (std::find(states.begin(), states.end(), state) != states.end()) in_.fail(fmt::format("variable {} has the value {} twice", name, state));
+          if (std::find(states.begin(), states.end(), state) != states.end())
+            in_.fail(fmt::format("variable {} has the value {} twice", name, state));
           states.emplace_back(state);
         }
         in_.take();
@@ -172,7 +176,8 @@ class CfnReader {
     auto const size = whole(in_.word("a domain"));
     if (!size) in_.fail("a domain is a list of values, or how many there are");
     if (*size < 0) in_.fail(fmt::format("the domain size {} stands for an interval; intervals are not read", *size));
-    if (*size == 0 || *size > largest_domain_read) in_.fail(fmt::format("a domain size is {}; 1 to {} are possible", *size, largest_domain_read));
+    if (*size == 0 || *size > largest_domain_read)
+      in_.fail(fmt::format("a domain size is {}; 1 to {} are possible", *size, largest_domain_read));
     return static_cast<Index>(*size);
   }
 
@@ -187,10 +192,14 @@ class CfnReader {
     while (!in_.at(Kind::close)) function.scope.push_back(read_variable(function));
     in_.take();
     if (in_.pass("type"))
-      in_.fail(fmt::format("function {} is '{}', which is no table: such functions, global ones among them, are not read; write it out as costs", function.name, in_.word("its type")));
+      in_.fail(
+          fmt::format("function {} is '{}', which is no table: such functions, global ones among them, are not read; "
+                      "write it out as costs",
+                      function.name, in_.word("its type")));
     std::vector<Index> states;
     for (Index v : function.scope) states.push_back(network_.cardinality[v]);
-    auto const entries = static_cast<std::size_t>(require_entries(states, [&](std::string const& message) { in_.fail(message); }));
+    auto const entries =
+        static_cast<std::size_t>(require_entries(states, [&](std::string const& message) { in_.fail(message); }));
     bool const is_sparse = in_.pass("defaultcost");
     if (is_sparse) function.costs.assign(entries, number(in_.word("the default cost"), "the default cost"));
     in_.pass("costs");
@@ -199,24 +208,33 @@ class CfnReader {
     } else {
       in_.require(Kind::open, fmt::format("the costs of function {}", function.name));
       while (!in_.at(Kind::close)) {
-        if (is_sparse) read_tuple(function);
-        else function.costs.push_back(number(in_.word("a cost"), "a cost"));
+        if (is_sparse)
+          read_tuple(function);
+        else
+          function.costs.push_back(number(in_.word("a cost"), "a cost"));
       }
-      if (function.costs.size() != entries) in_.fail(fmt::format("function {} has {} costs, not {} as its variables have joint values", function.name, function.costs.size(), entries));
+      if (function.costs.size() != entries)
+        in_.fail(fmt::format("function {} has {} costs, not {} as its variables have joint values", function.name,
+                             function.costs.size(), entries));
       in_.take();
     }
     in_.require(Kind::close, fmt::format("the end of function {}", function.name));
-    if (!function_of_name_.emplace(function.name, functions_.size()).second) in_.fail(fmt::format("there are two functions {}", function.name));
+    if (!function_of_name_.emplace(function.name, functions_.size()).second)
+      in_.fail(fmt::format("there are two functions {}", function.name));
     functions_.push_back(std::move(function));
   }
 
   Index read_variable(Function const& function) {
     auto const text = in_.word("a variable");
     Index variable = -1;
-    if (auto const named = variable_of_name_.find(std::string(text)); named != variable_of_name_.end()) variable = named->second;
-    else if (auto const id = whole(text); id && *id >= 0 && *id < network_.num_variables()) variable = static_cast<Index>(*id);
-    else in_.fail(fmt::format("function {} is over '{}', which is no variable", function.name, text));
-    if (std::find(function.scope.begin(), function.scope.end(), variable) != function.scope.end()) in_.fail(fmt::format("function {} has the variable {} twice", function.name, text));
+    if (auto const named = variable_of_name_.find(std::string(text)); named != variable_of_name_.end())
+      variable = named->second;
+    else if (auto const id = whole(text); id && *id >= 0 && *id < network_.num_variables())
+      variable = static_cast<Index>(*id);
+    else
+      in_.fail(fmt::format("function {} is over '{}', which is no variable", function.name, text));
+    if (std::find(function.scope.begin(), function.scope.end(), variable) != function.scope.end())
+      in_.fail(fmt::format("function {} has the variable {} twice", function.name, text));
     return variable;
   }
 
@@ -227,8 +245,10 @@ class CfnReader {
       auto const& names = network_.state_names[v];
       auto const named = std::find(names.begin(), names.end(), text);
       auto const id = whole(text);
-      if (named == names.end() && (!id || *id < 0 || *id >= network_.cardinality[v])) in_.fail(fmt::format("'{}' is no value of {}", text, network_.name_of(v)));
-      cell = cell * static_cast<std::size_t>(network_.cardinality[v]) + static_cast<std::size_t>(named == names.end() ? *id : named - names.begin());
+      if (named == names.end() && (!id || *id < 0 || *id >= network_.cardinality[v]))
+        in_.fail(fmt::format("'{}' is no value of {}", text, network_.name_of(v)));
+      cell = cell * static_cast<std::size_t>(network_.cardinality[v]) +
+             static_cast<std::size_t>(named == names.end() ? *id : named - names.begin());
     }
     function.costs[cell] = number(in_.word("the cost of a tuple"), "the cost of a tuple");
   }
@@ -241,7 +261,9 @@ class CfnReader {
       while (!from->shares.empty()) {
         auto const found = function_of_name_.find(from->shares);
         if (found == function_of_name_.end() || ++steps > functions_.size())
-          throw InputError(file_, fmt::format("line {}", function.line), fmt::format("function {} has the costs of '{}', and there is no such function", function.name, from->shares));
+          throw InputError(file_, fmt::format("line {}", function.line),
+                           fmt::format("function {} has the costs of '{}', and there is no such function",
+                                       function.name, from->shares));
         from = &functions_[found->second];
       }
       if (from == &function) continue;
@@ -251,7 +273,9 @@ class CfnReader {
         return states;
       };
       if (states_of(*from) != states_of(function))
-        throw InputError(file_, fmt::format("line {}", function.line), fmt::format("function {} has the costs of {}, whose variables have other numbers of values", function.name, from->name));
+        throw InputError(file_, fmt::format("line {}", function.line),
+                         fmt::format("function {} has the costs of {}, whose variables have other numbers of values",
+                                     function.name, from->name));
       function.costs = from->costs;
     }
   }
@@ -264,7 +288,8 @@ class CfnReader {
     auto const in_units = [&](Decimal const& cost, int line) {
       auto const units = cost.scaled(network_.decimals);
       if (!units || std::abs(*units) > largest_cost)
-        throw InputError(file_, fmt::format("line {}", line), fmt::format("a cost is too large to be kept exactly with {} decimals", network_.decimals));
+        throw InputError(file_, fmt::format("line {}", line),
+                         fmt::format("a cost is too large to be kept exactly with {} decimals", network_.decimals));
       return network_.is_maximised ? -*units : *units;
     };
     double most = 0;
@@ -274,7 +299,8 @@ class CfnReader {
       auto const [least, largest] = std::minmax_element(table.values.begin(), table.values.end());
       Cost const taken = *least;
       most += static_cast<double>(*largest) - static_cast<double>(taken) + std::abs(static_cast<double>(taken));
-      if (most > static_cast<double>(tables::infinite_cost / 4)) throw InputError(file_, fmt::format("line {}", function.line), "costs may add up to more than is kept exactly");
+      if (most > static_cast<double>(tables::infinite_cost / 4))
+        throw InputError(file_, fmt::format("line {}", function.line), "costs may add up to more than is kept exactly");
       network_.offset += taken;
       for (Cost& cost : table.values) cost -= taken;
       network_.tables.push_back(std::move(table));
@@ -284,12 +310,17 @@ class CfnReader {
     for (auto& table : network_.tables)
       for (Cost& cost : table.values)
         if (cost >= network_.upper_bound) cost = tables::infinite_cost;
-    bool const has_names = std::any_of(network_.state_names.begin(), network_.state_names.end(), [](auto const& names) { return !names.empty(); });
+    bool const has_names = std::any_of(network_.state_names.begin(), network_.state_names.end(),
+                                       [](auto const& names) { return !names.empty(); });
     if (!has_names) network_.state_names.clear();
-    if (std::all_of(network_.variable_names.begin(), network_.variable_names.end(), [](auto const& name) { return name.empty(); })) network_.variable_names.clear();
+    if (std::all_of(network_.variable_names.begin(), network_.variable_names.end(),
+                    [](auto const& name) { return name.empty(); }))
+      network_.variable_names.clear();
   }
 
-  static bool starts_number(std::string_view text) { return !text.empty() && std::string_view("0123456789-.+").find(text.front()) != std::string_view::npos; }
+  static bool starts_number(std::string_view text) {
+    return !text.empty() && std::string_view("0123456789-.+").find(text.front()) != std::string_view::npos;
+  }
   static std::optional<std::int64_t> whole(std::string_view text) {
     std::int64_t value = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -298,7 +329,8 @@ class CfnReader {
   }
   Decimal number(std::string_view text, std::string_view what) {
     auto const decimal = Decimal::parse(text);
-    if (!decimal) in_.fail(fmt::format("'{}' is not {}: a number, perhaps with decimals, without an exponent", text, what));
+    if (!decimal)
+      in_.fail(fmt::format("'{}' is not {}: a number, perhaps with decimals, without an exponent", text, what));
     return *decimal;
   }
 
@@ -320,6 +352,8 @@ tables::CostNetwork read_cfn(std::string const& file) { return CfnReader(file).r
 
 bool is_cost_network(std::string const& file) { return file.ends_with(".wcsp") || file.ends_with(".cfn"); }
 
-tables::CostNetwork read_cost_network(std::string const& file) { return file.ends_with(".cfn") ? read_cfn(file) : read_wcsp(file); }
+tables::CostNetwork read_cost_network(std::string const& file) {
+  return file.ends_with(".cfn") ? read_cfn(file) : read_wcsp(file);
+}
 
 }  // namespace hornbill::io

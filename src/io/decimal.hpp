@@ -37,7 +37,9 @@ struct Decimal {
   std::optional<std::int64_t> scaled(int to_decimals) const {
     std::int64_t value = digits;
     for (int i = decimals; i < to_decimals; ++i) {
-      if (value > std::numeric_limits<std::int64_t>::max() / 10 || value < std::numeric_limits<std::int64_t>::min() / 10) return std::nullopt;
+      if (value > std::numeric_limits<std::int64_t>::max() / 10 ||
+          value < std::numeric_limits<std::int64_t>::min() / 10)
+        return std::nullopt;
       value *= 10;
     }
     return value;

@@ -21,34 +21,44 @@ void read_state_names(hdf5::Reader const& in, HostFactorGraph& graph) {
   std::size_t next = 0;
   for (Index v = 0; v < graph.num_variables; ++v) {
     auto const states = static_cast<std::size_t>(graph.states(v));
-    if (all.size() - next < states) throw InputError(in.file(), "/graph/state_names", fmt::format("has {} entries, too few for the states of variable {}", all.size(), v));
-    graph.state_names.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(next), all.begin() + static_cast<std::ptrdiff_t>(next + states));
+    if (all.size() - next < states)
+      throw InputError(in.file(), "/graph/state_names",
+                       fmt::format("has {} entries, too few for the states of variable {}", all.size(), v));
+    graph.state_names.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(next),
+                                   all.begin() + static_cast<std::ptrdiff_t>(next + states));
     next += states;
   }
-  if (next != all.size()) throw InputError(in.file(), "/graph/state_names", fmt::format("has {} entries for {} states", all.size(), next));
+  if (next != all.size())
+    throw InputError(in.file(), "/graph/state_names", fmt::format("has {} entries for {} states", all.size(), next));
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading
+// ----------------------------------------------------------------------------------------------------------
 
 void require_format(hdf5::Reader const& in) {
   auto const version = in.read_integer_attribute("/", "hornbill_format");
   if (version > file_format_version)
-    throw InputError(in.file(), "/@hornbill_format",
-                     fmt::format("is {}, from a newer Hornbill; this one reads up to {}. Update Hornbill, or convert the file "
-                                 "with the newer one", version, file_format_version));
-  if (version < 1) throw InputError(in.file(), "/@hornbill_format", fmt::format("is {}; known is {}", version, file_format_version));
+    throw InputError(
+        in.file(), "/@hornbill_format",
+        fmt::format("is {}, from a newer Hornbill; this one reads up to {}. Update Hornbill, or convert the file "
+                    "with the newer one",
+                    version, file_format_version));
+  if (version < 1)
+    throw InputError(in.file(), "/@hornbill_format", fmt::format("is {}; known is {}", version, file_format_version));
 }
 
 HostFactorGraph read_graph(hdf5::Reader const& in) {
   HostFactorGraph graph;
   auto const num_variables = in.read_integer_attribute("/graph", "num_variables");
   if (num_variables < 0 || num_variables > largest_variable_id() + 1)
-    throw InputError(in.file(), "/graph@num_variables", fmt::format("is {}; 0 to {} fit this machine", num_variables, largest_variable_id() + 1));
+    throw InputError(in.file(), "/graph@num_variables",
+                     fmt::format("is {}; 0 to {} fit this machine", num_variables, largest_variable_id() + 1));
   graph.num_variables = static_cast<Index>(num_variables);
   for (auto type : in.read<std::int64_t>("/graph/factor_type")) {
     if (type < 0 || type > 2)
-      throw InputError(in.file(), "/graph/factor_type",
-                       fmt::format("entry {} is {}; known are 0 (AND), 1 (OR) and 2 (table)", graph.factor_type.size(), type));
+      throw InputError(
+          in.file(), "/graph/factor_type",
+          fmt::format("entry {} is {}; known are 0 (AND), 1 (OR) and 2 (table)", graph.factor_type.size(), type));
     graph.factor_type.push_back(static_cast<FactorType>(type));
   }
   graph.factor_offsets = in.read<Offset>("/graph/factor_offsets");
@@ -69,10 +79,15 @@ HostFactorGraph read_graph(hdf5::Reader const& in) {
 bp::StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
   bp::StoredSchedule schedule;
   auto const kind = in.read_string_attribute(path, "kind");
-  if (kind == "order") schedule.kind = bp::ScheduleKind::order;
-  else if (kind == "partial_order") schedule.kind = bp::ScheduleKind::partial_order;
-  else if (kind == "batches") schedule.kind = bp::ScheduleKind::batches;
-  else throw InputError(in.file(), path + "@kind", fmt::format("is '{}'; known are order, partial_order and batches", kind));
+  if (kind == "order")
+    schedule.kind = bp::ScheduleKind::order;
+  else if (kind == "partial_order")
+    schedule.kind = bp::ScheduleKind::partial_order;
+  else if (kind == "batches")
+    schedule.kind = bp::ScheduleKind::batches;
+  else
+    throw InputError(in.file(), path + "@kind",
+                     fmt::format("is '{}'; known are order, partial_order and batches", kind));
   if (schedule.kind != bp::ScheduleKind::partial_order) schedule.edges = in.read<Offset>(path + "/edges");
   if (schedule.kind == bp::ScheduleKind::batches) schedule.batch_offsets = in.read<Offset>(path + "/batch_offsets");
   if (schedule.kind == bp::ScheduleKind::partial_order || in.has(path + "/before")) {
@@ -90,12 +105,14 @@ HostEvidence read_evidence(hdf5::Reader const& in, std::string const& path, Host
   auto const values = hard ? in.read<Index>(path + "/value") : std::vector<Index>(variables.size(), -1);
   auto const likelihoods = soft ? in.read_rows(path + "/likelihood", 2) : std::vector<double>(2 * variables.size(), 1);
   if (values.size() != variables.size() || likelihoods.size() != 2 * variables.size())
-    throw InputError(in.file(), path, fmt::format("{} variables, {} values, {} likelihoods: their numbers must agree",
-                                                  variables.size(), values.size(), likelihoods.size() / 2));
+    throw InputError(in.file(), path,
+                     fmt::format("{} variables, {} values, {} likelihoods: their numbers must agree", variables.size(),
+                                 values.size(), likelihoods.size() / 2));
   HostEvidence evidence;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (values[i] < (soft ? -1 : 0))
-      throw InputError(in.file(), path + "/value", fmt::format("entry {} (variable {}) is {}; 0 or more is needed", i, variables[i], values[i]));
+      throw InputError(in.file(), path + "/value",
+                       fmt::format("entry {} (variable {}) is {}; 0 or more is needed", i, variables[i], values[i]));
     evidence.push_back({variables[i], values[i], {likelihoods[2 * i], likelihoods[2 * i + 1]}});
   }
   validate(evidence, graph, in.file() + ":" + path);
@@ -106,20 +123,24 @@ std::vector<Index> read_query(hdf5::Reader const& in, std::string const& path, H
   auto query = in.read<Index>(path);
   for (std::size_t i = 0; i < query.size(); ++i)
     if (query[i] < 0 || query[i] >= graph.num_variables)
-      throw InputError(in.file(), path, fmt::format("entry {} is variable {}, but variables are 0 to {}", i, query[i], graph.num_variables - 1));
+      throw InputError(
+          in.file(), path,
+          fmt::format("entry {} is variable {}, but variables are 0 to {}", i, query[i], graph.num_variables - 1));
   return query;
 }
 
 std::vector<double> read_sized(hdf5::Reader const& in, std::string const& path, std::size_t size) {
   auto values = in.read<double>(path);
-  if (values.size() != size) throw InputError(in.file(), path, fmt::format("has {} entries; {} are needed", values.size(), size));
+  if (values.size() != size)
+    throw InputError(in.file(), path, fmt::format("has {} entries; {} are needed", values.size(), size));
   return values;
 }
 
 StoredMessages read_messages(hdf5::Reader const& in, std::string const& name, HostFactorGraph const& graph) {
   StoredMessages messages;
   messages.log_odds = read_sized(in, "/messages/" + name, graph.num_messages());
-  if (in.has("/evidence_of_messages/" + name)) messages.evidence = read_evidence(in, "/evidence_of_messages/" + name, graph);
+  if (in.has("/evidence_of_messages/" + name))
+    messages.evidence = read_evidence(in, "/evidence_of_messages/" + name, graph);
   return messages;
 }
 
@@ -132,17 +153,25 @@ RuleInstances read_rules(hdf5::Reader const& in, HostFactorGraph const& graph) {
   rules.of_factors = in.read<Index>("/rules/of_factors");
   for (std::size_t r = 0; r < rules.names.size(); ++r)
     if (!std::isgreaterequal(rules.probabilities[r], 0) || !std::islessequal(rules.probabilities[r], 1))
-      throw InputError(in.file(), "/rules/probabilities", fmt::format("entry {} is {}; 0 to 1 are possible", r, rules.probabilities[r]));
-  bool const fits = rules.offsets.size() == graph.factor_type.size() + 1 && rules.offsets.front() == 0 && std::is_sorted(rules.offsets.begin(), rules.offsets.end()) &&
+      throw InputError(in.file(), "/rules/probabilities",
+                       fmt::format("entry {} is {}; 0 to 1 are possible", r, rules.probabilities[r]));
+  bool const fits = rules.offsets.size() == graph.factor_type.size() + 1 && rules.offsets.front() == 0 &&
+                    std::is_sorted(rules.offsets.begin(), rules.offsets.end()) &&
                     rules.offsets.back() == static_cast<Offset>(rules.of_factors.size());
-  if (!fits) throw InputError(in.file(), "/rules/offsets", fmt::format("must be {} numbers that rise from 0 to {}, the size of of_factors", graph.factor_type.size() + 1, rules.of_factors.size()));
+  if (!fits)
+    throw InputError(in.file(), "/rules/offsets",
+                     fmt::format("must be {} numbers that rise from 0 to {}, the size of of_factors",
+                                 graph.factor_type.size() + 1, rules.of_factors.size()));
   for (std::size_t i = 0; i < rules.of_factors.size(); ++i)
     if (rules.of_factors[i] < 0 || static_cast<std::size_t>(rules.of_factors[i]) >= rules.names.size())
-      throw InputError(in.file(), "/rules/of_factors", fmt::format("entry {} is {}, but there are {} rules", i, rules.of_factors[i], rules.names.size()));
+      throw InputError(
+          in.file(), "/rules/of_factors",
+          fmt::format("entry {} is {}, but there are {} rules", i, rules.of_factors[i], rules.names.size()));
   return rules;
 }
 
-// --- writing ----------------------------------------------------------------------------------------------------------
+// --- writing
+// ----------------------------------------------------------------------------------------------------------
 
 void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
   out.make_group("/graph");
@@ -215,8 +244,10 @@ Model read_hdf5(std::string const& file) {
   model.graph = read_graph(in);
   for (auto const& name : in.children("/schedules"))
     model.schedules[name] = read_schedule(in, "/schedules/" + name, model.graph);
-  for (auto const& name : in.children("/evidence")) model.evidence[name] = read_evidence(in, "/evidence/" + name, model.graph);
-  for (auto const& name : in.children("/queries")) model.queries[name] = read_query(in, "/queries/" + name, model.graph);
+  for (auto const& name : in.children("/evidence"))
+    model.evidence[name] = read_evidence(in, "/evidence/" + name, model.graph);
+  for (auto const& name : in.children("/queries"))
+    model.queries[name] = read_query(in, "/queries/" + name, model.graph);
   for (auto const& name : in.children("/marginals")) {
     std::string const path = "/marginals/" + name;
     auto& marginals = model.marginals[name];

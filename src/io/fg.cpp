@@ -32,7 +32,8 @@ class Reorder {
   std::size_t to_last_fastest(std::size_t index) const { return convert(index, from_, to_); }
 
  private:
-  std::size_t convert(std::size_t index, std::vector<std::size_t> const& from, std::vector<std::size_t> const& to) const {
+  std::size_t convert(std::size_t index, std::vector<std::size_t> const& from,
+                      std::vector<std::size_t> const& to) const {
     std::size_t result = 0;
     for (std::size_t i = 0; i < states_.size(); ++i) result += index / from[i] % states_[i] * to[i];
     return result;
@@ -67,7 +68,8 @@ void note_states(std::vector<Index>& cardinality, TableFactor const& block, Toke
     Index const v = block.variables[i];
     if (static_cast<std::size_t>(v) >= cardinality.size()) cardinality.resize(v + std::size_t{1}, 0);
     if (cardinality[v] != 0 && cardinality[v] != block.states[i])
-      in.fail(fmt::format("variable {} has {} states here, but {} in an earlier factor", v, block.states[i], cardinality[v]));
+      in.fail(fmt::format("variable {} has {} states here, but {} in an earlier factor", v, block.states[i],
+                          cardinality[v]));
     cardinality[v] = block.states[i];
   }
 }
@@ -101,7 +103,7 @@ void write_fg(HostFactorGraph const& graph, std::string const& file) {
     for (Index v : variables) states.push_back(graph.states(v));
     Reorder const reorder(states);
     fmt::format_to(out, "\n{}\n{}\n{}\n{}\n", variables.size(), fmt::join(variables, " "), fmt::join(states, " "),
-              table.size() - std::count(table.begin(), table.end(), 0.0));
+                   table.size() - std::count(table.begin(), table.end(), 0.0));
     for (std::size_t i = 0; i < table.size(); ++i)  // the format's own order: first variable fastest
       if (double const value = table[reorder.to_last_fastest(i)]; value != 0) fmt::format_to(out, "{} {}\n", i, value);
   }

@@ -60,16 +60,20 @@ Reader::Reader(std::string file) : file_(std::move(file)) {
   namespace fs = std::filesystem;
   if (!fs::exists(file_)) throw InputError(file_, "", "no such file");
   if (fs::is_directory(file_)) throw InputError(file_, "", "is a folder; an HDF5 file is needed");
-  if (::access(file_.c_str(), R_OK) != 0) throw InputError(file_, "", fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (::access(file_.c_str(), R_OK) != 0)
+    throw InputError(file_, "", fmt::format("cannot be read: {}", std::strerror(errno)));
   if (H5Fis_hdf5(file_.c_str()) <= 0)
     throw InputError(file_, "", "is not an HDF5 file. Other formats are known by their endings (.fg, .causal_fg)");
   handle_ = Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!handle_)
-    throw InputError(file_, "", "is an HDF5 file but cannot be opened: it is truncated or damaged, or another program is writing it");
+    throw InputError(
+        file_, "",
+        "is an HDF5 file but cannot be opened: it is truncated or damaged, or another program is writing it");
 }
 
 bool Reader::has(std::string const& path) const {
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {  // each part must exist before the next is asked for
+  // each part must exist before the next is asked for
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     if (H5Lexists(handle_.get(), path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
     if (slash == std::string::npos) return true;
   }
@@ -95,7 +99,8 @@ Handle Reader::open_dataset(std::string const& path) const {
   return dataset;
 }
 
-std::vector<hsize_t> Reader::shape(hid_t dataset, std::string const& path, std::size_t rank, std::size_t bytes_per_entry) const {
+std::vector<hsize_t> Reader::shape(hid_t dataset, std::string const& path, std::size_t rank,
+                                   std::size_t bytes_per_entry) const {
   Handle space(H5Dget_space(dataset), H5Sclose);
   int const actual = H5Sget_simple_extent_ndims(space.get());
   if (actual != static_cast<int>(rank))
@@ -173,7 +178,8 @@ std::vector<std::string> Reader::read_strings(std::string const& path) const {
 
 std::int64_t Reader::read_integer_attribute(std::string const& object, std::string const& name) const {
   std::string const place = object + "@" + name;
-  if ((object != "/" && !has(object)) || H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
+  if ((object != "/" && !has(object)) ||
+      H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
     throw InputError(file_, place, "this attribute is missing");
   Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   Handle stored(H5Aget_type(attribute.get()), H5Tclose);
@@ -249,8 +255,9 @@ void Writer::write_array(std::string const& path, std::vector<hsize_t> const& sh
     }
   }
   Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
-  Handle dataset(H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(), properties.get(), H5P_DEFAULT),
-                 H5Dclose);
+  Handle dataset(
+      H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(), properties.get(), H5P_DEFAULT),
+      H5Dclose);
   require(static_cast<bool>(dataset), path, "cannot be created");
   if (shape[0] > 0)
     require(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, path, "cannot be written");
@@ -267,7 +274,8 @@ template void Writer::write(std::string const&, std::vector<std::uint8_t> const&
 template void Writer::write(std::string const&, std::vector<std::int8_t> const&);
 
 void Writer::write_rows(std::string const& path, std::vector<double> const& values, hsize_t columns) {
-  write_array(path, std::vector<hsize_t>{values.size() / columns, columns}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data());
+  write_array(path, std::vector<hsize_t>{values.size() / columns, columns}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+              values.data());
 }
 
 void Writer::write_strings(std::string const& path, std::vector<std::string> const& values) {
@@ -286,16 +294,19 @@ void Writer::make_group(std::string const& path) {
 
 void Writer::write_attribute(std::string const& object, std::string const& name, std::int64_t value) {
   Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), H5T_STD_I64LE, space.get(), H5P_DEFAULT,
-                                     H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  require(attribute && H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) >= 0, object, "an attribute cannot be written");
+  Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), H5T_STD_I64LE, space.get(),
+                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                   H5Aclose);
+  require(attribute && H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) >= 0, object,
+          "an attribute cannot be written");
 }
 
 void Writer::write_attribute(std::string const& object, std::string const& name, std::string const& value) {
   Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   Handle type = string_type();
   Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), type.get(), space.get(), H5P_DEFAULT,
-                                     H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+                                     H5P_DEFAULT, H5P_DEFAULT),
+                   H5Aclose);
   char const* raw = value.c_str();
   require(attribute && H5Awrite(attribute.get(), type.get(), &raw) >= 0, object, "an attribute cannot be written");
 }

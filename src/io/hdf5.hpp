@@ -54,7 +54,8 @@ class Reader {
 
  private:
   Handle open_dataset(std::string const& path) const;
-  std::vector<hsize_t> shape(hid_t dataset, std::string const& path, std::size_t rank, std::size_t bytes_per_entry) const;
+  std::vector<hsize_t> shape(hid_t dataset, std::string const& path, std::size_t rank,
+                             std::size_t bytes_per_entry) const;
   void read_into(hid_t dataset, hid_t type, void* data, std::string const& path) const;
 
   std::string file_;
@@ -62,7 +63,8 @@ class Reader {
 };
 
 template <>
-std::vector<std::int32_t> Reader::read(std::string const& path) const;  ///< \throws InputError for what is beyond 32 bits
+/// \throws InputError for what is beyond 32 bits
+std::vector<std::int32_t> Reader::read(std::string const& path) const;
 
 /// A file being made in memory; groups are made as needed, large arrays chunked and compressed. In memory, because the
 /// library cannot be left in peace with a file that does not fit on its disk.

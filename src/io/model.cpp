@@ -50,24 +50,27 @@ void refuse_to_write(Model const&, std::string const& file) {
 }
 
 // .causal_fg before .fg, which is its ending too.
-constexpr std::array formats{
-    Format{".h5", read_hdf5, write_hdf5}, Format{".hdf5", read_hdf5, write_hdf5},
-    Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
-    Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>},
-    Format{".uai", read_network<read_uai>, write_graph_only<write_uai>}, Format{".bif", read_network<read_bif>, refuse_to_write}};
+constexpr std::array formats{Format{".h5", read_hdf5, write_hdf5},
+                             Format{".hdf5", read_hdf5, write_hdf5},
+                             Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
+                             Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>},
+                             Format{".uai", read_network<read_uai>, write_graph_only<write_uai>},
+                             Format{".bif", read_network<read_bif>, refuse_to_write}};
 
 Format const& require_format(std::string const& file) {
   for (auto const& format : formats)
     if (file.ends_with(format.ending)) return format;
   if (is_cost_network(file)) throw InputError(file, "", "has costs, not probabilities: map and dpop read it");
-  throw InputError(file, "", "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
+  throw InputError(file, "",
+                   "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
 }
 
 /// Variables by name or number.
 class Variables {
  public:
   explicit Variables(HostFactorGraph const& graph) : num_variables_(graph.num_variables) {
-    for (std::size_t v = 0; v < graph.variable_names.size(); ++v) of_name_[graph.variable_names[v]] = static_cast<Index>(v);
+    for (std::size_t v = 0; v < graph.variable_names.size(); ++v)
+      of_name_[graph.variable_names[v]] = static_cast<Index>(v);
   }
   std::optional<Index> find(std::string const& text) const {
     if (auto const named = of_name_.find(text); named != of_name_.end()) return named->second;
@@ -82,24 +85,30 @@ class Variables {
   std::unordered_map<std::string, Index> of_name_;
 };
 
-bool has_state_names(HostFactorGraph const& graph, Index variable) { return !graph.state_names.empty() && !graph.state_names[variable].empty(); }
+bool has_state_names(HostFactorGraph const& graph, Index variable) {
+  return !graph.state_names.empty() && !graph.state_names[variable].empty();
+}
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-/// The state of a name, where states have names; in another case too, as files spell `true` also TRUE, unless that is said of several.
+/// The state of a name, where states have names; in another case too, as files spell `true` also TRUE, unless that is
+/// said of several.
 std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, std::string const& name) {
   if (!has_state_names(graph, variable)) return {};
   auto const& names = graph.state_names[variable];
-  if (auto const found = std::find(names.begin(), names.end(), name); found != names.end()) return static_cast<Index>(found - names.begin());
+  if (auto const found = std::find(names.begin(), names.end(), name); found != names.end())
+    return static_cast<Index>(found - names.begin());
   auto const is_same = [&](std::string const& other) { return lower(other) == lower(name); };
   if (std::count_if(names.begin(), names.end(), is_same) != 1) return {};
   return static_cast<Index>(std::find_if(names.begin(), names.end(), is_same) - names.begin());
 }
 
-std::string not_a_variable(std::string const& text) { return fmt::format("'{}' is no variable of the model, neither by name nor by number", text); }
+std::string not_a_variable(std::string const& text) {
+  return fmt::format("'{}' is no variable of the model, neither by name nor by number", text);
+}
 
 }  // namespace
 
@@ -109,12 +118,15 @@ void validate_name(std::string const& name, std::string const& what) {
 }
 
 bool is_model(std::string const& file) {
-  return std::any_of(formats.begin(), formats.end(), [&](Format const& format) { return file.ends_with(format.ending); });
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](Format const& format) { return file.ends_with(format.ending); });
 }
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 
-std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text) { return Variables(graph).find(text); }
+std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text) {
+  return Variables(graph).find(text);
+}
 
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph) {
   Variables const known(graph);
@@ -146,7 +158,8 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
     std::vector<std::string> word;
     for (std::string w; words >> w;) word.push_back(w);
     if (word.empty()) continue;
-    if (word.size() > 3 || word.size() < 2) fail("`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed");
+    if (word.size() > 3 || word.size() < 2)
+      fail("`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed");
     auto number_from = [&](std::string const& text, auto value, char const* what) {
       auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (error != std::errc{} || end != text.data() + text.size()) fail(fmt::format("'{}' is not {}", text, what));
@@ -157,11 +170,14 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
     Index const v = *found;
     Observation observation = Observation::hard(v, 0);
     if (word.size() == 3)
-      observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"), number_from(word[2], double{}, "a likelihood"));
+      observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"),
+                                      number_from(word[2], double{}, "a likelihood"));
     else if (auto const named = state_of(graph, v, word[1]))
       observation.value = *named;
-    else if (has_state_names(graph, v) && !std::isdigit(static_cast<unsigned char>(word[1].front())))  // `true` could be either of yes and no
-      fail(fmt::format("'{}' is no state of {}, whose states are {}", word[1], graph.name_of(v), fmt::join(graph.state_names[v], ", ")));
+    // `true` could be either of yes and no
+    else if (has_state_names(graph, v) && !std::isdigit(static_cast<unsigned char>(word[1].front())))
+      fail(fmt::format("'{}' is no state of {}, whose states are {}", word[1], graph.name_of(v),
+                       fmt::join(graph.state_names[v], ", ")));
     else if (word[1] == "true" || word[1] == "false")
       observation.value = word[1] == "true";
     else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)
@@ -169,7 +185,8 @@ HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& 
     validate({observation}, graph, fmt::format("{}:line {}", file, number));
     auto const [before, is_new] = seen.try_emplace(v, observation, number);
     if (!is_new && !(before->second.first == observation))
-      fail(fmt::format("{} (variable {}) is observed otherwise than on line {}; keep one of the two", graph.name_of(v), v, before->second.second));
+      fail(fmt::format("{} (variable {}) is observed otherwise than on line {}; keep one of the two", graph.name_of(v),
+                       v, before->second.second));
     if (is_new) evidence.push_back(observation);
   }
   return evidence;

@@ -31,13 +31,16 @@ std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail)
 /// Reads an entry.   \throws InputError unless it is a finite number of at least 0
 double read_entry(TokenReader& in);
 
-/// Adds a factor, a conjunction or disjunction where the table is one.   \throws InputError if it is neither and too large to keep, or all 0
+/// Adds a factor, a conjunction or disjunction where the table is one.
+/// \throws InputError if it is neither and too large to keep, or all 0
 void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail);
 
-/// The table of any factor, in the order of its variables.   \throws InputError if that of a Horn factor would be larger than max_table_entries
+/// The table of any factor, in the order of its variables.
+/// \throws InputError if that of a Horn factor would be larger than max_table_entries
 std::vector<double> dense_table(HostFactorGraph const& graph, Index factor, std::string const& file);
 
-/// Takes variables' numbers of states, which are left out where all are 2; leaves out tables where there are none; validates.
+/// Takes variables' numbers of states, which are left out where all are 2; leaves out tables where there are none;
+/// validates.
 void finish(HostFactorGraph& graph, std::vector<Index> cardinality, std::string const& file);
 
 }  // namespace hornbill::io

@@ -20,7 +20,8 @@
 
 namespace hornbill::io {
 
-/// The largest variable id that a text file may use: what the machine's memory can hold a graph of, at 64 bytes a variable.
+/// The largest variable id that a text file may use: what the machine's memory can hold a graph of, at 64 bytes a
+/// variable.
 inline std::int64_t largest_variable_id() {
   auto const memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   return std::min<std::int64_t>(std::numeric_limits<Index>::max() - 1, memory / 64);
@@ -81,7 +82,9 @@ class TokenReader {
   /// Of the token that was read last; behind the last one the end of the file.
   int line() const { return line_; }
   [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
-  [[noreturn]] void fail_at(int line, std::string const& message) const { throw InputError(file_, fmt::format("line {}", line), message); }
+  [[noreturn]] void fail_at(int line, std::string const& message) const {
+    throw InputError(file_, fmt::format("line {}", line), message);
+  }
 
  private:
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

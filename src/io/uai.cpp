@@ -19,7 +19,8 @@ constexpr int max_variables_of_a_factor = 64;
 /// Whether a product is no longer what its factors multiply to.
 bool is_lost(double a, double b) {
   double const product = a * b;
-  return a > 0 && b > 0 && (product == 0 || std::isinf(product) || (!std::isnormal(product) && std::isnormal(a) && std::isnormal(b)));
+  return a > 0 && b > 0 &&
+         (product == 0 || std::isinf(product) || (!std::isnormal(product) && std::isnormal(a) && std::isnormal(b)));
 }
 
 /// Multiplies a factor without variables into one that has some.
@@ -27,7 +28,11 @@ void multiply(std::vector<TableFactor>& factors, double constant, TokenReader co
   if (constant == 1) return;
   if (factors.empty()) in.fail("no factor has a variable");
   for (double& value : factors.front().table) {
-    if (is_lost(value, constant)) in.fail(fmt::format("the factors without variables multiply to {:g}, by which an entry of the first table becomes too small or large for a number; leave them out, and multiply the result by them", constant));
+    if (is_lost(value, constant))
+      in.fail(
+          fmt::format("the factors without variables multiply to {:g}, by which an entry of the first table becomes "
+                      "too small or large for a number; leave them out, and multiply the result by them",
+                      constant));
     value *= constant;
   }
 }
@@ -38,9 +43,13 @@ void check_rows(std::vector<TableFactor> const& factors, std::string const& file
   for (auto const& factor : factors) {
     auto const states = static_cast<std::size_t>(factor.states.back());
     for (std::size_t begin = 0; begin < factor.table.size(); begin += states) {
-      double const sum = std::accumulate(factor.table.begin() + static_cast<std::ptrdiff_t>(begin), factor.table.begin() + static_cast<std::ptrdiff_t>(begin + states), 0.0);
+      double const sum = std::accumulate(factor.table.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         factor.table.begin() + static_cast<std::ptrdiff_t>(begin + states), 0.0);
       if (std::abs(sum - 1) <= tolerated) continue;
-      warnings.push_back(fmt::format("{}: in the table over the variables {}, row {} adds to {}, not to 1 as in a BAYES network, and was used as it is", file, fmt::join(factor.variables, ", "), begin / states, sum));
+      warnings.push_back(
+          fmt::format("{}: in the table over the variables {}, row {} adds to {}, not to 1 as in a BAYES network, and "
+                      "was used as it is",
+                      file, fmt::join(factor.variables, ", "), begin / states, sum));
       break;
     }
   }
@@ -68,12 +77,18 @@ std::vector<WholeNumber> read_whole_numbers(TokenReader& in) {
   if (numbers.empty()) in.fail("the number of observed variables is needed, and a variable and its value for each");
   auto const [count, line] = numbers.front();
   if (count < 0) in.fail_at(line, fmt::format("the number of observed variables is {}", count));
-  if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count)) in.fail_at(numbers.back().line, fmt::format("{} variables are said to be observed, and {} numbers follow; {} are needed, a variable and its value for each", count, numbers.size() - 1, 2 * static_cast<std::size_t>(count)));
-  in.fail_at(numbers[2 * static_cast<std::size_t>(count) + 1].line, fmt::format("'{}' follows the last of {} observations", numbers[2 * static_cast<std::size_t>(count) + 1].value, count));
+  if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count))
+    in.fail_at(numbers.back().line, fmt::format("{} variables are said to be observed, and {} numbers follow; {} are "
+                                                "needed, a variable and its value for each",
+                                                count, numbers.size() - 1, 2 * static_cast<std::size_t>(count)));
+  in.fail_at(numbers[2 * static_cast<std::size_t>(count) + 1].line,
+             fmt::format("'{}' follows the last of {} observations",
+                         numbers[2 * static_cast<std::size_t>(count) + 1].value, count));
 }
 
 void require_keyword(TokenReader& in, std::string_view keyword) {
-  if (auto const word = in.require(keyword); word != keyword) in.fail(fmt::format("begins with '{}'; a file of this kind begins with {}", word, keyword));
+  if (auto const word = in.require(keyword); word != keyword)
+    in.fail(fmt::format("begins with '{}'; a file of this kind begins with {}", word, keyword));
 }
 
 }  // namespace
@@ -82,13 +97,17 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   TokenReader in(file);
   Fail const fail = [&](std::string const& message) { in.fail(message); };
   auto const kind = in.require("BAYES or MARKOV");
-  if (kind != "BAYES" && kind != "MARKOV") in.fail(fmt::format("'{}' is not a kind of network: BAYES and MARKOV are", kind));
+  if (kind != "BAYES" && kind != "MARKOV")
+    in.fail(fmt::format("'{}' is not a kind of network: BAYES and MARKOV are", kind));
   auto const num_variables = in.require_count("the number of variables", 0, largest_variable_id());
   std::vector<Index> cardinality;
-  for (std::int64_t v = 0; v < num_variables; ++v) cardinality.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
+  for (std::int64_t v = 0; v < num_variables; ++v)
+    cardinality.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
   auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
   std::vector<std::vector<Index>> scopes;
-  for (std::int64_t a = 0; a < num_factors; ++a) scopes.push_back(read_scope(in, in.require_count("the number of variables of a factor", 0, max_variables_of_a_factor), num_variables));
+  for (std::int64_t a = 0; a < num_factors; ++a)
+    scopes.push_back(read_scope(
+        in, in.require_count("the number of variables of a factor", 0, max_variables_of_a_factor), num_variables));
   HostFactorGraph graph;
   std::vector<TableFactor> factors;
   std::vector<int> lines;  // where their tables begin
@@ -99,11 +118,16 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
     auto const entries = require_entries(factor.states, fail);
     auto const listed = in.require_count("the number of entries of a table", 0, largest_table_read);
     int const line = in.line();
-    if (listed != entries) in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}", &scope - scopes.data(), listed, entries));
+    if (listed != entries)
+      in.fail(fmt::format("the table of factor {} is said to have {} entries; its variables need {}",
+                          &scope - scopes.data(), listed, entries));
     for (std::int64_t i = 0; i < entries; ++i) factor.table.push_back(read_entry(in));
     if (scope.empty()) {
       if (factor.table[0] == 0) in.fail("a factor without variables is 0, so that nothing is possible");
-      if (is_lost(constant, factor.table[0])) in.fail("the factors without variables multiply to what is too small or large for a number; leave them out, and multiply the result by them");
+      if (is_lost(constant, factor.table[0]))
+        in.fail(
+            "the factors without variables multiply to what is too small or large for a number; leave them out, and "
+            "multiply the result by them");
       constant *= factor.table[0];
     } else {
       factors.push_back(std::move(factor));
@@ -113,7 +137,8 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   if (auto const extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
   if (kind == "BAYES" && warnings) check_rows(factors, file, *warnings);
   multiply(factors, constant, in);
-  for (std::size_t a = 0; a < factors.size(); ++a) append(graph, std::move(factors[a]), [&](std::string const& message) { in.fail_at(lines[a], message); });
+  for (std::size_t a = 0; a < factors.size(); ++a)
+    append(graph, std::move(factors[a]), [&](std::string const& message) { in.fail_at(lines[a], message); });
   finish(graph, std::move(cardinality), file);
   return graph;
 }
@@ -124,7 +149,8 @@ void write_uai(HostFactorGraph const& graph, std::string const& file) {
   fmt::format_to(out, "MARKOV\n{}\n", graph.num_variables);
   for (Index v = 0; v < graph.num_variables; ++v) fmt::format_to(out, "{}{}", v > 0 ? " " : "", graph.states(v));
   fmt::format_to(out, "\n{}\n", graph.num_factors());
-  for (Index a = 0; a < graph.num_factors(); ++a) fmt::format_to(out, "{} {}\n", graph.variables_of(a).size(), fmt::join(graph.variables_of(a), " "));
+  for (Index a = 0; a < graph.num_factors(); ++a)
+    fmt::format_to(out, "{} {}\n", graph.variables_of(a).size(), fmt::join(graph.variables_of(a), " "));
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const table = dense_table(graph, a, file);
     fmt::format_to(out, "\n{}\n{}\n", table.size(), fmt::join(table, " "));
@@ -135,7 +161,10 @@ void write_uai(HostFactorGraph const& graph, std::string const& file) {
 HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph) {
   TokenReader in(file);
   auto const numbers = read_whole_numbers(in);
-  auto const is_count = [&](std::size_t at) { return at < numbers.size() && numbers[at].value >= 0 && numbers.size() - at - 1 == 2 * static_cast<std::size_t>(numbers[at].value); };
+  auto const is_count = [&](std::size_t at) {
+    return at < numbers.size() && numbers[at].value >= 0 &&
+           numbers.size() - at - 1 == 2 * static_cast<std::size_t>(numbers[at].value);
+  };
   // Of the competitions some put the number of samples first, which was always one.
   std::size_t const first = !is_count(0) && is_count(1) && numbers[0].value == 1 ? 1 : 0;
   if (!is_count(first)) fail_to_count(in, numbers);
@@ -144,11 +173,16 @@ HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& g
   for (std::size_t i = first + 1; i < numbers.size(); i += 2) {
     auto const [variable, line] = numbers[i];
     auto const value = numbers[i + 1].value;
-    if (variable < 0 || variable >= graph.num_variables) in.fail_at(line, fmt::format("variable {} is unknown: variables are 0 to {}", variable, graph.num_variables - 1));
+    if (variable < 0 || variable >= graph.num_variables)
+      in.fail_at(line, fmt::format("variable {} is unknown: variables are 0 to {}", variable, graph.num_variables - 1));
     auto const v = static_cast<Index>(variable);
-    if (value < 0 || value >= graph.states(v)) in.fail_at(numbers[i + 1].line, fmt::format("variable {} cannot have the value {}: its values are 0 to {}", v, value, graph.states(v) - 1));
+    if (value < 0 || value >= graph.states(v))
+      in.fail_at(numbers[i + 1].line, fmt::format("variable {} cannot have the value {}: its values are 0 to {}", v,
+                                                  value, graph.states(v) - 1));
     auto const [before, is_new] = seen.try_emplace(v, static_cast<Index>(value), line);
-    if (!is_new && before->second.first != value) in.fail_at(line, fmt::format("variable {} is observed otherwise than on line {}; keep one of the two", v, before->second.second));
+    if (!is_new && before->second.first != value)
+      in.fail_at(line, fmt::format("variable {} is observed otherwise than on line {}; keep one of the two", v,
+                                   before->second.second));
     if (is_new) evidence.push_back(Observation::hard(v, static_cast<Index>(value)));
   }
   return evidence;
@@ -168,7 +202,8 @@ std::vector<std::vector<double>> read_uai_marginals(std::string const& file) {
 void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "MAR\n{}", marginals.size());
-  for (auto const& of_variable : marginals) fmt::format_to(std::back_inserter(text), " {} {:.17g}", of_variable.size(), fmt::join(of_variable, " "));
+  for (auto const& of_variable : marginals)
+    fmt::format_to(std::back_inserter(text), " {} {:.17g}", of_variable.size(), fmt::join(of_variable, " "));
   text.push_back('\n');
   write_text_atomically(file, {text.data(), text.size()});
 }

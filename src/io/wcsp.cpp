@@ -24,7 +24,8 @@ class WcspReader {
     network_.upper_bound = in_.require_count("the upper bound", 0, std::numeric_limits<Cost>::max());
     for (std::int64_t v = 0; v < num_variables; ++v) network_.cardinality.push_back(read_domain(largest_domain));
     for (std::int64_t f = 0; f < num_functions; ++f) read_function(f);
-    if (auto const extra = in_.next()) in_.fail(fmt::format("'{}' follows the last of {} cost functions", *extra, num_functions));
+    if (auto const extra = in_.next())
+      in_.fail(fmt::format("'{}' follows the last of {} cost functions", *extra, num_functions));
     network_.upper_bound = std::min(network_.upper_bound, tables::infinite_cost);
     return std::move(network_);
   }
@@ -35,18 +36,25 @@ class WcspReader {
   Index read_domain(std::int64_t largest) {
     auto const size = in_.require_number<std::int64_t>("a domain size");
     if (size < 0) in_.fail(fmt::format("the domain size {} stands for an interval; intervals are not read", size));
-    if (size == 0 || size > largest) in_.fail(fmt::format("a domain size is {}; 1 to {}, the largest that the header allows, are possible", size, largest));
+    if (size == 0 || size > largest)
+      in_.fail(
+          fmt::format("a domain size is {}; 1 to {}, the largest that the header allows, are possible", size, largest));
     return static_cast<Index>(size);
   }
 
   void read_function(std::int64_t number) {
     auto const arity = in_.require_number<std::int64_t>("the number of variables of a cost function");
-    if (arity < -max_variables || arity > max_variables) in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity), max_variables));
+    if (arity < -max_variables || arity > max_variables)
+      in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity),
+                           max_variables));
     tables::HostTable<Cost> table;
     table.scope = read_scope(in_, std::abs(arity), network_.num_variables());
     auto const default_cost = in_.require_number<Cost>("the default cost");
     if (default_cost == -1)
-      in_.fail(fmt::format("cost function {} is '{}', in intension: such functions, global ones among them, are not read; write it out as tuples", number, in_.require("its keyword")));
+      in_.fail(
+          fmt::format("cost function {} is '{}', in intension: such functions, global ones among them, are not read; "
+                      "write it out as tuples",
+                      number, in_.require("its keyword")));
     std::vector<Index> states;
     for (Index v : table.scope) states.push_back(network_.cardinality[v]);
     auto const entries = require_entries(states, [&](std::string const& message) { in_.fail(message); });
@@ -64,22 +72,31 @@ class WcspReader {
 
   void read_tuple(tables::HostTable<Cost>& table, std::vector<Index> const& states) {
     std::size_t cell = 0;
-    for (Index s : states) cell = cell * static_cast<std::size_t>(s) + static_cast<std::size_t>(in_.require_count("a value of a tuple", 0, s - 1));
+    for (Index s : states)
+      cell = cell * static_cast<std::size_t>(s) +
+             static_cast<std::size_t>(in_.require_count("a value of a tuple", 0, s - 1));
     table.values[cell] = checked(in_.require_number<Cost>("a cost"));
   }
 
   /// The costs of a function that was marked as shared; the first is 1.
   std::vector<Cost> shared(std::int64_t number, std::vector<Index> const& states) {
-    if (number > std::ssize(shared_)) in_.fail(fmt::format("shared cost function {} is used, and {} were defined before", number, shared_.size()));
+    if (number > std::ssize(shared_))
+      in_.fail(fmt::format("shared cost function {} is used, and {} were defined before", number, shared_.size()));
     auto const& [of_states, costs] = shared_[static_cast<std::size_t>(number - 1)];
-    if (of_states != states) in_.fail(fmt::format("shared cost function {} is over variables of other domain sizes", number));
+    if (of_states != states)
+      in_.fail(fmt::format("shared cost function {} is over variables of other domain sizes", number));
     return costs;
   }
 
   Cost checked(Cost cost) const {
-    if (cost < 0) in_.fail(fmt::format("the cost {} is negative; add as much to all costs of this function, and to the upper bound (.cfn takes negative costs)", cost));
+    if (cost < 0)
+      in_.fail(
+          fmt::format("the cost {} is negative; add as much to all costs of this function, and to the upper bound "
+                      "(.cfn takes negative costs)",
+                      cost));
     if (cost >= network_.upper_bound) return tables::infinite_cost;
-    if (cost >= tables::infinite_cost / 4) in_.fail(fmt::format("the cost {} is too large; a lower upper bound makes it forbidden", cost));
+    if (cost >= tables::infinite_cost / 4)
+      in_.fail(fmt::format("the cost {} is too large; a lower upper bound makes it forbidden", cost));
     return cost;
   }
 
@@ -90,7 +107,10 @@ class WcspReader {
       if (cost < tables::infinite_cost) most = std::max(most, static_cast<double>(cost));
     max_sum_ += most;
     if (max_sum_ > static_cast<double>(tables::infinite_cost / 4))
-      in_.fail(fmt::format("costs may add up to {:.3g}; sums of up to {:.3g} are possible: a lower upper bound makes what costs more forbidden", max_sum_, static_cast<double>(tables::infinite_cost / 4)));
+      in_.fail(
+          fmt::format("costs may add up to {:.3g}; sums of up to {:.3g} are possible: a lower upper bound makes what "
+                      "costs more forbidden",
+                      max_sum_, static_cast<double>(tables::infinite_cost / 4)));
   }
 
   static constexpr std::int64_t max_variables = 64;

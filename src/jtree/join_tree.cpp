@@ -7,7 +7,8 @@
 
 namespace hornbill::jtree {
 
-JoinTree make_join_tree(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes, elim::Order order) {
+JoinTree make_join_tree(std::span<Index const> cardinality, std::vector<std::span<Index const>> const& scopes,
+                        elim::Order order) {
   JoinTree tree;
   tree.order = std::move(order);
   auto const& variables = tree.order.variables;
@@ -16,12 +17,14 @@ JoinTree make_join_tree(std::span<Index const> cardinality, std::vector<std::spa
   elim::PrimalGraph graph(cardinality, scopes);
   std::vector<std::vector<Index>> later(variables.size());  // of each variable, its neighbours when it is eliminated
   std::vector<Index> widest_below(variables.size(), -1);    // of the variables of which this one is the next neighbour
-  std::vector<Index> last_of;                               // of each clique, the variable that is eliminated last of those it is the clique of
+  // of each clique, the variable that is eliminated last of those it is the clique of
+  std::vector<Index> last_of;
   tree.clique_of.resize(variables.size());
   for (Index v : variables) {
     later[v] = in_order.sorted(graph.neighbours(v));
     graph.eliminate(v);
-    if (Index const below = widest_below[v]; below >= 0 && later[below].size() == later[v].size() + 1) {  // the clique there has all of these
+    // the clique there has all of these
+    if (Index const below = widest_below[v]; below >= 0 && later[below].size() == later[v].size() + 1) {
       tree.clique_of[v] = tree.clique_of[below];
       last_of[tree.clique_of[v]] = v;
     } else {

@@ -14,9 +14,11 @@
 namespace hornbill::jtree {
 namespace {
 
-constexpr std::size_t max_links = 4;   // of a node; more are gathered in groups, as each message out of a node reads all others
+// of a node; more are gathered in groups, as each message out of a node reads all others
+constexpr std::size_t max_links = 4;
 constexpr std::size_t group_links = 3;
-constexpr double small = 8;             // a table of this part of a clique's cells, or less, is made for less than it saves
+// a table of this part of a clique's cells, or less, is made for less than it saves
+constexpr double small = 8;
 
 /// Two nodes, and what they share; message[i] is the table that goes to node[i].
 struct Link {
@@ -31,7 +33,8 @@ struct Node {
 
 class Planner {
  public:
-  Planner(std::vector<Index> cardinality, JoinTree tree, PlanOptions const& options) : num_variables_(static_cast<Index>(cardinality.size())), has_sets_(options.num_sets > 1) {
+  Planner(std::vector<Index> cardinality, JoinTree tree, PlanOptions const& options)
+      : num_variables_(static_cast<Index>(cardinality.size())), has_sets_(options.num_sets > 1) {
     if (has_sets_) cardinality.push_back(options.num_sets);
     plan_.tree = std::move(tree);
     plan_.num_sets = options.num_sets;
@@ -63,9 +66,12 @@ class Planner {
     plan_.first_evidence = plan_.reductions.num_given();
     std::vector<std::vector<Index>> evidence(scopes.size());  // that joins each table
     for (Index v = 0; v < num_variables_; ++v) {
-      Index const table = plan_.reductions.add_table(has_sets_ ? std::vector<Index>{v, num_variables_} : std::vector<Index>{v});
-      if (smallest[v] >= 0) evidence[smallest[v]].push_back(table);
-      else alone_.push_back(table);
+      Index const table =
+          plan_.reductions.add_table(has_sets_ ? std::vector<Index>{v, num_variables_} : std::vector<Index>{v});
+      if (smallest[v] >= 0)
+        evidence[smallest[v]].push_back(table);
+      else
+        alone_.push_back(table);
     }
     for (Index t = 0; t < plan_.first_evidence; ++t) {
       if (scope_of(t).empty()) continue;
@@ -81,12 +87,16 @@ class Planner {
     for (auto* list : {&potentials_, &alone_})
       for (Index t : *list) {
         Index const clique = tree.clique_of[scope_of(t).front()];
-        if (auto const missing = first_missing(scope_of(t), tree.cliques[clique])) throw InputError(fmt::format("a table has the variables {} and {}, which no clique of the tree has both", scope_of(t).front(), *missing));
+        if (auto const missing = first_missing(scope_of(t), tree.cliques[clique]))
+          throw InputError(fmt::format("a table has the variables {} and {}, which no clique of the tree has both",
+                                       scope_of(t).front(), *missing));
         nodes_[clique].potentials.push_back(t);
       }
     for (std::size_t c = 0; c < nodes_.size(); ++c) {
-      double const cells = plan_.reductions.states_of(tree.cliques[c]);  // all messages of the clique use what is merged, so it may be as large
-      nodes_[c].potentials = tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), cells, cells, in_order_.places());
+      // all messages of the clique use what is merged, so it may be as large
+      double const cells = plan_.reductions.states_of(tree.cliques[c]);
+      nodes_[c].potentials =
+          tables::merge_for(plan_.reductions, std::move(nodes_[c].potentials), cells, cells, in_order_.places());
       if (tree.parent[c] >= 0) connect(static_cast<Index>(c), tree.parent[c], tree.separators[c]);
     }
   }
@@ -154,7 +164,8 @@ class Planner {
     auto const all = scope_of_all(inputs);
     std::vector<Index> kept, eliminated;
     for (Index v : all) (is_kept(v, links_[link].separator) ? kept : eliminated).push_back(v);
-    links_[link].message[links_[link].node[0] == from ? 1 : 0] = plan_.reductions.add_reduction(std::move(inputs), std::move(kept), std::move(eliminated));
+    links_[link].message[links_[link].node[0] == from ? 1 : 0] =
+        plan_.reductions.add_reduction(std::move(inputs), std::move(kept), std::move(eliminated));
   }
 
   /// A node's tables, and the messages to it but that along one link.
@@ -176,11 +187,15 @@ class Planner {
     plan_.marginals.assign(static_cast<std::size_t>(num_variables_), -1);
     std::vector<std::vector<Index>> own(plan_.tree.cliques.size());  // variables of one clique alone
     for (Index v = 0; v < num_variables_; ++v)
-      if (link_of[v] < 0) own[plan_.tree.clique_of[v]].push_back(v);
-      else plan_.marginals[v] = marginal_of({links_[link_of[v]].message.begin(), links_[link_of[v]].message.end()}, {v});
+      if (link_of[v] < 0)
+        own[plan_.tree.clique_of[v]].push_back(v);
+      else
+        plan_.marginals[v] = marginal_of({links_[link_of[v]].message.begin(), links_[link_of[v]].message.end()}, {v});
     for (std::size_t c = 0; c < own.size(); ++c) {
       auto inputs = inputs_of(static_cast<Index>(c));
-      if (own[c].size() > 1 && plan_.reductions.states_of(own[c]) <= plan_.reductions.states_of(plan_.tree.cliques[c]) / small) inputs = {marginal_of(inputs, sorted(own[c]))};
+      if (own[c].size() > 1 &&
+          plan_.reductions.states_of(own[c]) <= plan_.reductions.states_of(plan_.tree.cliques[c]) / small)
+        inputs = {marginal_of(inputs, sorted(own[c]))};
       for (Index v : own[c]) plan_.marginals[v] = marginal_of(inputs, {v});
     }
   }
@@ -188,10 +203,14 @@ class Planner {
   void make_joint(std::vector<Index> const& variables) {
     auto const scope = sorted(variables);
     for (std::size_t i = 0; i < scope.size(); ++i)
-      if (i > 0 && scope[i] == scope[i - 1]) throw InputError(fmt::format("a joint marginal is over variables from 0 to {}, none twice", num_variables_ - 1));
+      if (i > 0 && scope[i] == scope[i - 1])
+        throw InputError(
+            fmt::format("a joint marginal is over variables from 0 to {}, none twice", num_variables_ - 1));
     if (scope.empty()) throw InputError("a joint marginal is over one variable or more");
     Index const clique = plan_.tree.clique_of[scope.front()];
-    if (auto const missing = first_missing(scope, plan_.tree.cliques[clique])) throw InputError(fmt::format("no clique has both the variables {} and {}, whose joint marginal is wanted", scope.front(), *missing));
+    if (auto const missing = first_missing(scope, plan_.tree.cliques[clique]))
+      throw InputError(fmt::format("no clique has both the variables {} and {}, whose joint marginal is wanted",
+                                   scope.front(), *missing));
     plan_.joints.push_back(marginal_of(inputs_of(clique), scope));
   }
 
@@ -205,7 +224,8 @@ class Planner {
       seen[root] = true;
       totals_.push_back(marginal_of({plan_.marginals[v]}, {}));
     }
-    plan_.total = marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, in_order_.places()), {});
+    plan_.total =
+        marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, in_order_.places()), {});
   }
 
   Index marginal_of(std::vector<Index> inputs, std::vector<Index> scope) {
@@ -221,7 +241,8 @@ class Planner {
 
   std::vector<Index> sorted(std::span<Index const> variables) const {
     for (Index v : variables)
-      if (v < 0 || v >= num_variables_) throw InputError(fmt::format("a table has the variable {}; variables are 0 to {}", v, num_variables_ - 1));
+      if (v < 0 || v >= num_variables_)
+        throw InputError(fmt::format("a table has the variable {}; variables are 0 to {}", v, num_variables_ - 1));
     return in_order_.sorted(variables);
   }
   std::vector<Index> scope_of_all(std::vector<Index> const& tables) const {
@@ -235,7 +256,9 @@ class Planner {
       if (v < num_variables_ && !in_order_.contains(others, v)) return v;
     return std::nullopt;
   }
-  bool is_kept(Index v, std::vector<Index> const& scope) const { return v == num_variables_ || in_order_.contains(scope, v); }
+  bool is_kept(Index v, std::vector<Index> const& scope) const {
+    return v == num_variables_ || in_order_.contains(scope, v);
+  }
   std::vector<Index> const& scope_of(Index table) const { return plan_.reductions.tables()[table].scope; }
   Offset cells(Index table) const { return plan_.reductions.tables()[table].cells; }
 
@@ -245,14 +268,16 @@ class Planner {
   elim::VariableOrder in_order_;
   std::vector<Index> potentials_, alone_;  // tables with their evidence; evidence of what is in no table
   std::vector<Index> totals_;              // tables without variables: given, and of each part
-  std::vector<Node> nodes_;  // the cliques first
+  std::vector<Node> nodes_;                // the cliques first
   std::vector<Link> links_;
 };
 
 }  // namespace
 
-HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes, JoinTree tree, PlanOptions const& options) {
-  if (tree.order.variables.size() != cardinality.size()) throw ShapeError("variables of the junction tree", cardinality.size(), tree.order.variables.size());
+HostPlan make_plan(std::vector<Index> const& cardinality, std::vector<std::span<Index const>> const& scopes,
+                   JoinTree tree, PlanOptions const& options) {
+  if (tree.order.variables.size() != cardinality.size())
+    throw ShapeError("variables of the junction tree", cardinality.size(), tree.order.variables.size());
   if (options.num_sets < 1) throw InputError(fmt::format("{} evidence sets cannot be propagated", options.num_sets));
   return Planner(cardinality, std::move(tree), options).make(scopes, options);
 }

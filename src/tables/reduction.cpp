@@ -9,10 +9,12 @@
 namespace hornbill::tables {
 namespace {
 
-constexpr double much = 8192;     // states to reduce to a row, from which on sharing it is worth a second reduction
+constexpr double much = 8192;  // states to reduce to a row, from which on sharing it is worth a second reduction
 constexpr Offset enough_rows = 256;
 
-bool contains(std::span<Index const> list, Index variable) { return std::find(list.begin(), list.end(), variable) != list.end(); }
+bool contains(std::span<Index const> list, Index variable) {
+  return std::find(list.begin(), list.end(), variable) != list.end();
+}
 
 }  // namespace
 
@@ -25,7 +27,9 @@ double HostReductions::states_of(std::span<Index const> variables) const {
 Offset HostReductions::cells_of(std::span<Index const> scope) const {
   double const cells = states_of(scope);
   if (cells > static_cast<double>(max_table_cells))
-    throw CapacityError(fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible", scope.size(), scope.front(), cells, max_table_cells));
+    throw CapacityError(
+        fmt::format("a table over {} variables, the first of them {}, has {:.4g} cells; at most {} are possible",
+                    scope.size(), scope.front(), cells, max_table_cells));
   return static_cast<Offset>(cells);
 }
 
@@ -42,12 +46,14 @@ Index HostReductions::add_table(std::vector<Index> scope) {
   return append(std::move(scope), 0);
 }
 
-Index HostReductions::add_undivided(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
+Index HostReductions::add_undivided(std::vector<Index> inputs, std::vector<Index> scope,
+                                    std::vector<Index> eliminated) {
   int level = 0;
   for (Index t : inputs) {
     level = std::max(level, tables_[t].level);
     for (Index v : tables_[t].scope)
-      if (!contains(scope, v) && !contains(eliminated, v)) throw InputError(fmt::format("table {} has the variable {}, which is neither kept nor eliminated", t, v));
+      if (!contains(scope, v) && !contains(eliminated, v))
+        throw InputError(fmt::format("table {} has the variable {}, which is neither kept nor eliminated", t, v));
   }
   Index const output = append(std::move(scope), level + 1);
   num_levels_ = std::max(num_levels_, level + 1);
@@ -55,7 +61,8 @@ Index HostReductions::add_undivided(std::vector<Index> inputs, std::vector<Index
   return output;
 }
 
-Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope, std::vector<Index> eliminated) {
+Index HostReductions::add_reduction(std::vector<Index> inputs, std::vector<Index> scope,
+                                    std::vector<Index> eliminated) {
   Offset rows = cells_of(scope);
   if (rows < enough_rows && states_of(eliminated) > much && eliminated.size() > 1) {
     auto kept = scope;  // with the fastest of what is eliminated, so that neighbouring rows read neighbouring values
@@ -82,7 +89,8 @@ std::vector<Index> HostReductions::add_shifts(std::vector<Index> const& inputs) 
 
 Index HostReductions::add_shift(std::vector<Index> inputs, std::vector<Index> const& scope, Index which) {
   for (Index t : inputs)
-    if (tables_[t].scope != scope) throw ShapeError("variables of a table that is shifted", scope.size(), tables_[t].scope.size());
+    if (tables_[t].scope != scope)
+      throw ShapeError("variables of a table that is shifted", scope.size(), tables_[t].scope.size());
   Index const shift = add_undivided(std::move(inputs), scope, {});
   reductions_.back().shifts = which;
   return shift;

@@ -16,27 +16,36 @@ std::vector<Index> without(std::vector<Index> scope, std::vector<Index> const& f
 
 HostSlices slices_of(HostReductions const& host, std::span<Index const> wanted, std::size_t num_fixed) {
   auto const& scope = host.tables()[host.reductions()[wanted.front()].output].scope;
-  HostSlices slices{HostReductions(host.cardinality()), {}, {}, {scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(num_fixed)}, 1};
+  HostSlices slices{HostReductions(host.cardinality()),
+                    {},
+                    {},
+                    {scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(num_fixed)},
+                    1};
   slices.count = host.states_of(slices.fixed);
   std::unordered_map<Index, Index> slice_of;
   for (Index r : wanted) slice_of.emplace(host.reductions()[r].output, -1);
   for (Index r : wanted)
     for (Index t : host.reductions()[r].inputs)
       if (slice_of.emplace(t, -1).second) slices.sources.push_back(t);
-  std::stable_partition(slices.sources.begin(), slices.sources.end(), [&](Index t) { return !SliceOfTable(host, t, slices.fixed).depends_on_slice(); });
-  for (Index t : slices.sources) slice_of.at(t) = slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed));
+  std::stable_partition(slices.sources.begin(), slices.sources.end(),
+                        [&](Index t) { return !SliceOfTable(host, t, slices.fixed).depends_on_slice(); });
+  for (Index t : slices.sources)
+    slice_of.at(t) = slices.reductions.add_table(without(host.tables()[t].scope, slices.fixed));
   for (Index r : wanted) {
     auto const& reduction = host.reductions()[r];
     std::vector<Index> inputs;
     for (Index t : reduction.inputs) inputs.push_back(slice_of.at(t));
     auto const rest = without(host.tables()[reduction.output].scope, slices.fixed);
-    slice_of.at(reduction.output) = reduction.shifts >= 0 ? slices.reductions.add_shift(std::move(inputs), rest, reduction.shifts) : slices.reductions.add_undivided(std::move(inputs), rest, reduction.eliminated);
+    slice_of.at(reduction.output) =
+        reduction.shifts >= 0 ? slices.reductions.add_shift(std::move(inputs), rest, reduction.shifts)
+                              : slices.reductions.add_undivided(std::move(inputs), rest, reduction.eliminated);
     slices.targets.push_back(reduction.output);
   }
   return slices;
 }
 
-SliceOfTable::SliceOfTable(HostReductions const& host, Index table, std::vector<Index> const& fixed) : offset_(host.tables()[table].offset) {
+SliceOfTable::SliceOfTable(HostReductions const& host, Index table, std::vector<Index> const& fixed)
+    : offset_(host.tables()[table].offset) {
   for (Index v : fixed) fixed_strides_.push_back(host.stride(table, v));
   depends_ = std::any_of(fixed_strides_.begin(), fixed_strides_.end(), [](Offset stride) { return stride > 0; });
   bool in_run = true;  // all that is faster is in it

@@ -11,12 +11,14 @@
 namespace hornbill::tables {
 namespace {
 
-/// Adds the chain of a wide Horn factor: after each of its body's variables, an auxiliary one says whether the factor is undecided.
+/// Adds the chain of a wide Horn factor: after each of its body's variables, an auxiliary one says whether the factor
+/// is undecided.
 void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Index factor) {
   auto const variables = graph.variables_of(factor);
   bool const is_and = graph.factor_type[factor] == FactorType::conjunction;
   // `fires`: the body so far is all true (AND), or has some true (OR).
-  std::vector<double> const joins = is_and ? std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1}   // fires = before and next, by (before, next, fires)
+  // fires = before and next, by (before, next, fires)
+  std::vector<double> const joins = is_and ? std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1}
                                            : std::vector<double>{1, 0, 0, 1, 0, 1, 0, 1};  // fires = before or next
   Index before = variables[1];
   for (std::size_t i = 2; i < variables.size(); ++i) {
@@ -34,7 +36,8 @@ void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Inde
 
 /// The table with one variable in one state alone, so that the variable is no longer in it.
 template <class Value>
-HostTable<Value> cut(HostTable<Value> const& table, std::vector<Index> const& cardinality, std::size_t position, Index state) {
+HostTable<Value> cut(HostTable<Value> const& table, std::vector<Index> const& cardinality, std::size_t position,
+                     Index state) {
   HostTable<Value> result;
   std::size_t inner = 1;  // states of the variables behind
   for (std::size_t i = 0; i < table.scope.size(); ++i) {
@@ -43,7 +46,8 @@ HostTable<Value> cut(HostTable<Value> const& table, std::vector<Index> const& ca
   }
   std::size_t const block = inner * static_cast<std::size_t>(cardinality[table.scope[position]]);
   for (std::size_t begin = static_cast<std::size_t>(state) * inner; begin < table.values.size(); begin += block)
-    result.values.insert(result.values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(begin), table.values.begin() + static_cast<std::ptrdiff_t>(begin + inner));
+    result.values.insert(result.values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         table.values.begin() + static_cast<std::ptrdiff_t>(begin + inner));
   return result;
 }
 
@@ -108,7 +112,8 @@ TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {
     if (graph.factor_type[a] == FactorType::table) {
       table.values.assign(graph.table_of(a).begin(), graph.table_of(a).end());
     } else if (std::ssize(variables) <= widest) {
-      table.values = table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
+      table.values =
+          table_of_horn_factor(graph.factor_type[a], graph.p1[a], graph.p2[a], static_cast<int>(variables.size()));
     } else {
       add_chain(network, graph, a);
       continue;
@@ -128,7 +133,9 @@ TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence
 
 CostNetwork condition(CostNetwork const& network, HostEvidence const& evidence) {
   for (auto const& o : last_of_each_variable(evidence))
-    if (!o.is_hard()) throw InputError(fmt::format("{} is observed by likelihoods, which costs have not: observe a value", network.name_of(o.variable)));
+    if (!o.is_hard())
+      throw InputError(fmt::format("{} is observed by likelihoods, which costs have not: observe a value",
+                                   network.name_of(o.variable)));
   auto result = network;
   cut_observed(result, network.cardinality, evidence);
   return result;

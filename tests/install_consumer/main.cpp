@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
   auto plan = hb::bp::make_plan(exec, host, hb::bp::SeqFix{});
   auto state = hb::bp::make_state(exec, graph, plan);
   auto report = hb::bp::run(exec, graph, evidence, plan, state);
-  std::printf("converged %d, P(2) = %.3f\n", report.stop == hb::bp::Stop::converged, hb::bp::marginals(exec, graph, state)[2]);
+  std::printf("converged %d, P(2) = %.3f\n", report.stop == hb::bp::Stop::converged,
+              hb::bp::marginals(exec, graph, state)[2]);
 }

@@ -16,10 +16,11 @@ struct Cell {
 
 }  // namespace hornbill::test
 
-#define HORNBILL_TEST_CELLS                                                          \
-  hornbill::test::Cell<Kokkos::Serial, double>, hornbill::test::Cell<Kokkos::Serial, float> \
-  HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>, hornbill::test::Cell<Kokkos::OpenMP, float>) \
-  HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>, hornbill::test::Cell<Kokkos::Cuda, float>)
-#define HORNBILL_DOUBLE_CELLS \
-  hornbill::test::Cell<Kokkos::Serial, double> HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>)   \
-  HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>)
+#define HORNBILL_TEST_CELLS                                                                                          \
+  hornbill::test::Cell<Kokkos::Serial, double>,                                                                      \
+      hornbill::test::Cell<Kokkos::Serial, float> HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>, \
+                                                                     hornbill::test::Cell<Kokkos::OpenMP, float>)    \
+          HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>, hornbill::test::Cell<Kokkos::Cuda, float>)
+#define HORNBILL_DOUBLE_CELLS                                                                                     \
+  hornbill::test::Cell<Kokkos::Serial, double> HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>) \
+      HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>)

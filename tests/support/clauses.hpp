@@ -22,7 +22,8 @@ namespace hornbill::test {
 /// A folder that goes with the test.
 struct ClauseFolder {
   static inline int made = 0;
-  std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("hornbill_test_clauses_{}_{}", ::getpid(), made++);
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("hornbill_test_clauses_{}_{}", ::getpid(), made++);
   ClauseFolder() { std::filesystem::create_directories(path); }
   ~ClauseFolder() { std::filesystem::remove_all(path); }
   std::string write(std::string const& text) const {
@@ -32,17 +33,21 @@ struct ClauseFolder {
   }
 };
 
-inline analysis::ClauseSet clauses_of(std::string const& text) { return analysis::read_clauses(ClauseFolder().write(text)); }
+inline analysis::ClauseSet clauses_of(std::string const& text) {
+  return analysis::read_clauses(ClauseFolder().write(text));
+}
 
 inline std::vector<Index> tuples_named(analysis::ClauseSet const& set, std::vector<std::string> const& names) {
   std::vector<Index> tuples;
-  for (auto const& name : names) tuples.push_back(static_cast<Index>(std::ranges::find(set.tuple_names, name) - set.tuple_names.begin()));
+  for (auto const& name : names)
+    tuples.push_back(static_cast<Index>(std::ranges::find(set.tuple_names, name) - set.tuple_names.begin()));
   return tuples;
 }
 
 /// Clauses over random tuples, of which the first few are inputs, each of one of three rules.
 /// \param acyclic  premises have smaller numbers than their heads; otherwise most tuples are on cycles
-inline analysis::ClauseSet random_clauses(unsigned seed, Index tuples, Index clauses, bool acyclic = false, Index longest = 3) {
+inline analysis::ClauseSet random_clauses(unsigned seed, Index tuples, Index clauses, bool acyclic = false,
+                                          Index longest = 3) {
   std::mt19937 random(seed);
   auto const below = [&](Index n) { return static_cast<Index>(random() % static_cast<unsigned>(n)); };
   analysis::ClauseSet set;
@@ -59,7 +64,8 @@ inline analysis::ClauseSet random_clauses(unsigned seed, Index tuples, Index cla
 }
 
 /// The probability that both of two tuples hold, by name, from all outcomes of all instances of rules. Inputs hold.
-inline std::map<std::pair<std::string, std::string>, double> joint_probabilities(analysis::ClauseSet const& set, std::map<std::string, double> const& probabilities) {
+inline std::map<std::pair<std::string, std::string>, double> joint_probabilities(
+    analysis::ClauseSet const& set, std::map<std::string, double> const& probabilities) {
   std::vector<bool> derived(set.num_tuples());
   for (Index head : set.heads) derived[head] = true;
   std::map<std::pair<std::string, std::string>, double> result;
@@ -79,7 +85,8 @@ inline std::map<std::pair<std::string, std::string>, double> joint_probabilities
         if (fires) changed = holds[set.heads[c]] = true;
       }
     for (Index a = 0; a < set.num_tuples(); ++a)
-      for (Index b = 0; b < set.num_tuples(); ++b) result[{set.tuple_names[a], set.tuple_names[b]}] += holds[a] && holds[b] ? p : 0;
+      for (Index b = 0; b < set.num_tuples(); ++b)
+        result[{set.tuple_names[a], set.tuple_names[b]}] += holds[a] && holds[b] ? p : 0;
   }
   return result;
 }

@@ -22,22 +22,26 @@ inline std::vector<double> p_true(std::vector<reference::Distribution> const& di
 inline double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-    largest = std::isnan(a[i]) || std::isnan(b[i]) ? std::numeric_limits<double>::infinity() : std::max(largest, std::abs(a[i] - b[i]));
+    largest = std::isnan(a[i]) || std::isnan(b[i]) ? std::numeric_limits<double>::infinity()
+                                                   : std::max(largest, std::abs(a[i] - b[i]));
   return a.size() == b.size() ? largest : std::numeric_limits<double>::infinity();
 }
 
-inline void check_close(std::vector<double> const& actual, std::vector<double> const& expected, double tolerance, std::string const& what) {
+inline void check_close(std::vector<double> const& actual, std::vector<double> const& expected, double tolerance,
+                        std::string const& what) {
   REQUIRE_MESSAGE(actual.size() == expected.size(), what);
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if (actual[i] == expected[i] || std::abs(actual[i] - expected[i]) <= tolerance) continue;  // the first: infinities
-    FAIL_CHECK(fmt::format("{}: entry {} is {:.17g}, expected {:.17g} (tolerance {:.3g})", what, i, actual[i], expected[i], tolerance));
+    FAIL_CHECK(fmt::format("{}: entry {} is {:.17g}, expected {:.17g} (tolerance {:.3g})", what, i, actual[i],
+                           expected[i], tolerance));
     return;
   }
   CHECK(true);
 }
 
 /// Equal to the last bit (and both signs of zero alike).
-inline void check_identical(std::vector<double> const& actual, std::vector<double> const& expected, std::string const& what) {
+inline void check_identical(std::vector<double> const& actual, std::vector<double> const& expected,
+                            std::string const& what) {
   check_close(actual, expected, 0, what);
 }
 

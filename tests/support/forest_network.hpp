@@ -23,8 +23,10 @@ inline HostFactorGraph random_forest_network(unsigned seed, Index num_variables)
       body.push_back(*chosen);
       unused.erase(chosen);
     }
-    if (body.empty() || below(2)) builder.add_conjunction(v, body, below(5) ? uniform() : 1);
-    else builder.add_disjunction(v, body, below(3) ? 1 : uniform());
+    if (body.empty() || below(2))
+      builder.add_conjunction(v, body, below(5) ? uniform() : 1);
+    else
+      builder.add_disjunction(v, body, below(3) ? 1 : uniform());
     unused.push_back(v);
   }
   return std::move(builder).build();

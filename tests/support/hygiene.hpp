@@ -29,11 +29,14 @@ inline void require_label(char const* kind, char const* label) {
 
 inline void watch_labels() {
   namespace tools = Kokkos::Tools::Experimental;
-  tools::set_begin_parallel_for_callback([](char const* label, std::uint32_t, std::uint64_t*) { require_label("parallel_for", label); });
-  tools::set_begin_parallel_reduce_callback([](char const* label, std::uint32_t, std::uint64_t*) { require_label("parallel_reduce", label); });
-  tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, char const* label, void const*, std::uint64_t bytes) {
-    if (bytes > 0) require_label("allocation", label);
-  });
+  tools::set_begin_parallel_for_callback(
+      [](char const* label, std::uint32_t, std::uint64_t*) { require_label("parallel_for", label); });
+  tools::set_begin_parallel_reduce_callback(
+      [](char const* label, std::uint32_t, std::uint64_t*) { require_label("parallel_reduce", label); });
+  tools::set_allocate_data_callback(
+      [](Kokkos_Profiling_SpaceHandle, char const* label, void const*, std::uint64_t bytes) {
+        if (bytes > 0) require_label("allocation", label);
+      });
 }
 
 }  // namespace hornbill::test

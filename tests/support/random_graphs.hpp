@@ -17,13 +17,13 @@ struct RandomGraphOptions {
   int largest_body = 6;
   bool deterministic = true;  ///< some probabilities are 0 or 1
   double tables = 0;          ///< share of factors that are tables
-  Index max_states = 2;      ///< of variables, where there are tables
+  Index max_states = 2;       ///< of variables, where there are tables
   Index largest_table = 3;    ///< in variables
-  double min_entry = 0;     ///< of tables: some are this, where it is not 0
+  double min_entry = 0;       ///< of tables: some are this, where it is not 0
 };
 
-/// A random graph of AND, OR and table factors, not necessarily acyclic; isolated variables, priors and empty bodies included.
-/// The world in which everything is 0 stays possible, so evidence of zeros never contradicts.
+/// A random graph of AND, OR and table factors, not necessarily acyclic; isolated variables, priors and empty bodies
+/// included. The world in which everything is 0 stays possible, so evidence of zeros never contradicts.
 inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o = {}) {
   std::mt19937 rng(seed);
   auto below = [&](Index n) { return static_cast<Index>(rng() % static_cast<unsigned>(n)); };
@@ -51,7 +51,8 @@ inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o =
       std::size_t size = 1;
       for (Index v : variables) size *= shape.states(v);
       std::vector<double> table(size);
-      for (auto& x : table) x = o.deterministic && below(12) == 0 ? 0 : o.min_entry > 0 && below(2) ? o.min_entry : uniform();
+      for (auto& x : table)
+        x = o.deterministic && below(12) == 0 ? 0 : o.min_entry > 0 && below(2) ? o.min_entry : uniform();
       table[0] = 0.5;
       builder.add_table(variables, table);
       continue;
@@ -61,8 +62,10 @@ inline HostFactorGraph random_graph(unsigned seed, RandomGraphOptions const& o =
     double p1 = uniform(), p2 = uniform();
     if (o.deterministic && below(3) == 0) p2 = 0;
     if (o.deterministic && below(6) == 0 && !body.empty()) p1 = 1;
-    if (below(2)) builder.add_conjunction(variables[0], body, p1, p2);
-    else builder.add_disjunction(variables[0], body, p1, p2);
+    if (below(2))
+      builder.add_conjunction(variables[0], body, p1, p2);
+    else
+      builder.add_disjunction(variables[0], body, p1, p2);
   }
   return std::move(builder).build();
 }
@@ -78,8 +81,10 @@ inline HostFactorGraph random_forest(unsigned seed, Index num_factors) {
     for (unsigned i = 0, n = rng() % 3; i < n; ++i) variables.push_back(builder.add_variable());
     std::swap(variables[0], variables[rng() % variables.size()]);
     std::vector<Index> const body(variables.begin() + 1, variables.end());
-    if (rng() % 2) builder.add_conjunction(variables[0], body, uniform(), uniform());
-    else builder.add_disjunction(variables[0], body, uniform(), uniform());
+    if (rng() % 2)
+      builder.add_conjunction(variables[0], body, uniform(), uniform());
+    else
+      builder.add_disjunction(variables[0], body, uniform(), uniform());
   }
   return std::move(builder).build();
 }

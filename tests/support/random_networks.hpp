@@ -10,10 +10,11 @@
 
 namespace hornbill::test {
 
-/// Tables over up to three variables of one to four states; the last variable is in none, and one table has no variable. Some entries are the
-/// semiring's zero.   \param value  makes an entry from a number in [0, 1)
+/// Tables over up to three variables of one to four states; the last variable is in none, and one table has no
+/// variable. Some entries are the semiring's zero.   \param value  makes an entry from a number in [0, 1)
 template <class Semiring, class MakeValue>
-tables::TableNetwork<typename Semiring::Value> random_network(unsigned seed, Index num_variables, Index num_tables, MakeValue const& value) {
+tables::TableNetwork<typename Semiring::Value> random_network(unsigned seed, Index num_variables, Index num_tables,
+                                                              MakeValue const& value) {
   std::mt19937 random(seed);
   auto const below = [&](Index n) { return static_cast<Index>(random() % static_cast<unsigned>(n)); };
   tables::TableNetwork<typename Semiring::Value> network;
@@ -27,7 +28,9 @@ tables::TableNetwork<typename Semiring::Value> random_network(unsigned seed, Ind
       table.scope.push_back(v);
       cells *= static_cast<std::size_t>(network.cardinality[v]);
     }
-    while (table.values.size() < cells) table.values.push_back(t > 0 && below(12) == 0 ? Semiring::zero() : value(static_cast<double>(random() % 1000) / 1000));
+    while (table.values.size() < cells)
+      table.values.push_back(t > 0 && below(12) == 0 ? Semiring::zero()
+                                                     : value(static_cast<double>(random() % 1000) / 1000));
     network.tables.push_back(std::move(table));
   }
   return network;

@@ -14,9 +14,13 @@ class Solver {
   using Value = typename Cell::Value;
   using Memory = typename Cell::Memory;
 
-  Solver(HostFactorGraph const& graph, bp::Strategy const& strategy, HostEvidence const& observed = {}, bp::PlanOptions options = {})
-      : host(graph), device(to_device<Value>(exec, graph)), evidence(exec, graph, device),
-        plan(bp::make_plan(exec, graph, strategy, options)), state(bp::make_state(exec, device, plan)) {
+  Solver(HostFactorGraph const& graph, bp::Strategy const& strategy, HostEvidence const& observed = {},
+         bp::PlanOptions options = {})
+      : host(graph),
+        device(to_device<Value>(exec, graph)),
+        evidence(exec, graph, device),
+        plan(bp::make_plan(exec, graph, strategy, options)),
+        state(bp::make_state(exec, device, plan)) {
     evidence.observe(observed);
     evidence.commit(exec);
   }

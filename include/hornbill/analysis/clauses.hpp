@@ -11,7 +11,8 @@
 
 namespace hornbill::analysis {
 
-/// Clauses over tuples, in flat arrays. A clause derives its head where all of its body holds. C clauses, T tuples, R rules.
+/// Clauses over tuples, in flat arrays. A clause derives its head where all of its body holds. C clauses, T tuples, R
+/// rules.
 ///
 /// A tuple that is no head is an input.
 struct ClauseSet {
@@ -21,7 +22,8 @@ struct ClauseSet {
   std::vector<Offset> body_offsets{0};   ///< [C+1], into bodies
   std::vector<Index> bodies;             ///< premises of each clause, none twice
   std::vector<Offset> rule_offsets{0};   ///< [C+1], into rules
-  std::vector<Index> rules;              ///< of each clause the rule that it is an instance of; several where clauses were folded into one
+  /// of each clause the rule that it is an instance of; several where clauses were folded into one
+  std::vector<Index> rules;
 
   Index num_clauses() const { return static_cast<Index>(heads.size()); }
   Index num_tuples() const { return static_cast<Index>(tuple_names.size()); }
@@ -42,10 +44,11 @@ struct Selection {
 };
 Selection select(ClauseSet const& clauses, std::span<Index const> listed);
 
-/// Reads BINGO's text form: `Rule: NOT premise, NOT premise, conclusion` a line. Literals are separated by a comma and a blank; names may
-/// hold commas that no blank follows. The rules of a clause that was folded together from several are separated by ` + `. Repeated premises
-/// count once, and so do repeated clauses of one rule; two of several rules may be alike and yet not the same, since premises were folded
-/// away. Blank lines, and those that begin with `#`, are skipped.
+/// Reads BINGO's text form: `Rule: NOT premise, NOT premise, conclusion` a line. Literals are separated by a comma and
+/// a blank; names may hold commas that no blank follows. The rules of a clause that was folded together from several
+/// are separated by ` + `. Repeated premises count once, and so do repeated clauses of one rule; two of several rules
+/// may be alike and yet not the same, since premises were folded away. Blank lines, and those that begin with `#`, are
+/// skipped.
 /// \throws InputError naming the line
 ClauseSet read_clauses(std::string const& file);
 
@@ -58,8 +61,11 @@ void write_clauses(ClauseSet const& clauses, std::string const& file);
 /// Reads `Rule: probability` lines.   \throws InputError naming the line
 std::map<std::string, double> read_rule_probabilities(std::string const& file);
 
-/// The probability of each rule that some clause is of; 0 for others.   \shape [R]   \throws InputError naming a rule for which there is none
-std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<std::string, double> const& probabilities, std::string const& file);
+/// The probability of each rule that some clause is of; 0 for others.
+/// \shape [R]
+/// \throws InputError naming a rule for which there is none
+std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
+                                           std::string const& file);
 
 /// Reads tuples that clauses derive, such as alarms, by name, one a line; those listed twice count once.
 /// \throws InputError naming the line of a tuple that no clause derives

@@ -17,7 +17,8 @@ struct Simplified {
   Index removed = 0;  ///< tuples that are gone: inputs dropped, or tuples folded away
 };
 
-/// Tuples in an order in which the premises of every clause come before its head; otherwise that of their numbers.   \shape [T]
+/// Tuples in an order in which the premises of every clause come before its head; otherwise that of their numbers.
+/// \shape [T]
 /// \param source  how messages begin, e.g. the file's name
 /// \throws InputError naming the tuples of a cycle
 std::vector<Index> topological_order(ClauseSet const& clauses, std::string const& source);
@@ -25,12 +26,14 @@ std::vector<Index> topological_order(ClauseSet const& clauses, std::string const
 /// Inputs as certain facts: they are dropped from bodies.   \source hornbill/analysis/README.md, step 4
 Simplified drop_inputs(ClauseSet const& clauses, std::span<Index const> alarms);
 
-/// Inputs as uncertain facts: each becomes the head of a clause without premises, of this rule, which need not be known before.
+/// Inputs as uncertain facts: each becomes the head of a clause without premises, of this rule, which need not be known
+/// before.
 ClauseSet state_inputs(ClauseSet const& clauses, std::string const& rule);
 
-/// Folds away each tuple that one clause derives, one clause uses, and that is no alarm: the two become one clause of both their premises
-/// and rules, so that probabilities multiply. Clauses become longer and fewer; marginals of those that are left stay what they were.
-/// In time and memory proportional to the clauses.   \source hornbill/analysis/README.md, step 5
+/// Folds away each tuple that one clause derives, one clause uses, and that is no alarm: the two become one clause of
+/// both their premises and rules, so that probabilities multiply. Clauses become longer and fewer; marginals of those
+/// that are left stay what they were. In time and memory proportional to the clauses.
+/// \source hornbill/analysis/README.md, step 5
 /// \throws InputError naming the tuples of a cycle
 Simplified compress(ClauseSet const& clauses, std::span<Index const> alarms, std::string const& source);
 

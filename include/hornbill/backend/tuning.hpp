@@ -19,9 +19,10 @@ struct Tuning {
   bool record;              ///< iterations are recorded into a graph, where launches are dear
   int check_every;          ///< iterations between judgements of the residual
   int chromatic_from;       ///< threads from which on CHROMATIC is faster to convergence than SEQFIX
-  double local_share;       ///< work that a local update may spend, as a share of the graph's edges, before iterations take over
-  Index max_local_edges;         ///< and at most so many edges
-  Index local_longest;      ///< variable or factor, in edges, that one thread of it takes on
+  /// work that a local update may spend, as a share of the graph's edges, before iterations take over
+  double local_share;
+  Index max_local_edges;  ///< and at most so many edges
+  Index local_longest;    ///< variable or factor, in edges, that one thread of it takes on
 };
 
 /// Specialised for each enabled backend in backends/NAME/tuning.hpp.

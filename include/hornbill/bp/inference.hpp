@@ -9,14 +9,16 @@
 
 namespace hornbill::detail {
 
-/// \throws InputError naming a factor whose probability may not replace the one before: see bp::Inference::set_probabilities()
+/// \throws InputError naming a factor whose probability may not replace the one before: see
+/// bp::Inference::set_probabilities()
 void require_like_probabilities(std::vector<double> const& before, std::vector<double> const& after);
 
 }  // namespace hornbill::detail
 
 namespace hornbill::bp {
 
-/// A graph, its evidence and the state of its runs. For what asks again and again, such as rankings; bp::run is what it calls.
+/// A graph, its evidence and the state of its runs. For what asks again and again, such as rankings; bp::run is what it
+/// calls.
 class Inference {
  public:
   virtual ~Inference() = default;
@@ -27,7 +29,8 @@ class Inference {
   /// As bp::run does: from the last run's messages, unless the options say otherwise.
   virtual Report run(Options const& options) = 0;
   /// Takes p1 and p2 from a graph that is otherwise the same, for the next run, which may start warm.
-  /// \throws InputError where a parameter that was 0 or 1 is not now, or the other way round, or one is below 2^-40 (or above 1 - 2^-40)
+  /// \throws InputError where a parameter that was 0 or 1 is not now, or the other way round, or one is below 2^-40 (or
+  /// above 1 - 2^-40)
   ///         that was not: what is certain, and the plan, follow from these
   virtual void set_probabilities(HostFactorGraph const& graph) = 0;
   /// P(variable = 1), from the last run.   \shape [V]
@@ -75,12 +78,15 @@ class InferenceOn final : public Inference {
   std::vector<double> marginals() const override { return bp::marginals(exec_, graph_, state_); }
   std::vector<double> log_odds() const override { return bp::log_odds(exec_, graph_, state_); }
   std::vector<double> factor_messages() const override { return bp::factor_messages(exec_, graph_, state_); }
-  std::vector<double> variable_messages() const override { return bp::variable_messages(exec_, graph_, evidence_, state_); }
+  std::vector<double> variable_messages() const override {
+    return bp::variable_messages(exec_, graph_, evidence_, state_);
+  }
 
  private:
   using Parameters = Kokkos::View<detail::HornParameters<Value>*, MemorySpace>;
   Parameters parameters_of(HostFactorGraph const& graph) const {
-    return detail::to_view<detail::HornParameters<Value>, MemorySpace>(exec_, "hornbill::inference::parameters", detail::horn_parameters<Value>(graph));
+    return detail::to_view<detail::HornParameters<Value>, MemorySpace>(exec_, "hornbill::inference::parameters",
+                                                                       detail::horn_parameters<Value>(graph));
   }
 
   ExecutionSpace exec_;
@@ -88,7 +94,7 @@ class InferenceOn final : public Inference {
   Evidence<Value, MemorySpace> evidence_;
   Plan<MemorySpace> plan_;
   State<Value, MemorySpace> state_;
-  Parameters parameters_;         ///< those of graph_, which other graphs cannot share since they change
+  Parameters parameters_;  ///< those of graph_, which other graphs cannot share since they change
   std::vector<double> p1_, p2_;
 };
 

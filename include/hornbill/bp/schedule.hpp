@@ -42,22 +42,23 @@ struct SeqFix {
 };
 /// Premises to conclusions, then back; see topological_order().
 struct Topo {};
-/// A few large batches, made by a colouring: to heads in ascending order of their factors' colours, then to bodies in descending
-/// order. Factors of one colour do not conclude each other's premises; where they share a premise or a conclusion, they read it
-/// at its old value. See colours_of_factors().
+/// A few large batches, made by a colouring: to heads in ascending order of their factors' colours, then to bodies in
+/// descending order. Factors of one colour do not conclude each other's premises; where they share a premise or a
+/// conclusion, they read it at its old value. See colours_of_factors().
 struct Chromatic {};
-/// A fresh random order each iteration (libDAI: updates=SEQRND). Factors are shuffled, the messages out of one stay together: of a
-/// factor of n variables they cost O(n) then, and O(n^2) if other factors' came between them.
+/// A fresh random order each iteration (libDAI: updates=SEQRND). Factors are shuffled, the messages out of one stay
+/// together: of a factor of n variables they cost O(n) then, and O(n^2) if other factors' came between them.
 struct SeqRnd {
   std::uint64_t seed = 1;
 };
-/// One message at a time, always that whose probability would change most (libDAI: updates=SEQMAX). As many updates as there are
-/// messages are an iteration; each computes the messages anew that read it, so an iteration costs many of SEQFIX's, and one
-/// thread runs it. It has not converged while a message waits that would change by the tolerance. For comparison.
+/// One message at a time, always that whose probability would change most (libDAI: updates=SEQMAX). As many updates as
+/// there are messages are an iteration; each computes the messages anew that read it, so an iteration costs many of
+/// SEQFIX's, and one thread runs it. It has not converged while a message waits that would change by the tolerance. For
+/// comparison.
 /// Source: Elidan et al. 2006
 struct SeqMax {};
-/// Residual belief propagation, in parallel: each round computes all messages, and a share of them takes its place. Those that
-/// would change their variable's probability most; or, randomised, each by itself with that probability.
+/// Residual belief propagation, in parallel: each round computes all messages, and a share of them takes its place.
+/// Those that would change their variable's probability most; or, randomised, each by itself with that probability.
 /// Source: Elidan et al. 2006; in parallel, Van der Merwe et al. 2019
 struct Residual {
   double share = 0.25;  ///< in (0, 1]; without randomisation, at least that of the messages that are not settled yet
@@ -99,9 +100,11 @@ struct Batches {
 /// Divides a schedule into the fewest batches that give its messages.
 ///
 /// For a total order the batched run computes the very messages of the sequential run.
-/// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]; for Chromatic
+/// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]; for
+/// Chromatic
 ///         if Kokkos is not initialised
-/// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of squared
+/// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of
+/// squared
 ///       factor degrees for other total orders; for partial orders see levels_of_partial_order()
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);
 
@@ -122,12 +125,15 @@ std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Off
 /// The batch of each edge under a strict partial order, where only true dependences bind:
 /// level(e) = 1 + max{ level(e') : e' precedes e, e' in N_E(e) }, or 0. Precedence is transitive.
 /// \return [E]   \throws InputError if the order has a cycle, naming an edge on it
-/// \cost a search back from each edge, pruned by the levels found: quadratic for long chains of pairs. Give a total order as
+/// \cost a search back from each edge, pruned by the levels found: quadratic for long chains of pairs. Give a total
+/// order as
 ///       an order
 std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::vector<Offset> const& before,
-                                           std::vector<Offset> const& after, std::string const& source = "partial order");
+                                           std::vector<Offset> const& after,
+                                           std::string const& source = "partial order");
 
-/// Batches that contradict a partial order: `before` precedes `after`, but is in a later batch, or in the same one and read.
+/// Batches that contradict a partial order: `before` precedes `after`, but is in a later batch, or in the same one and
+/// read.
 struct OrderViolation {
   Offset before, after;
 };
@@ -136,33 +142,36 @@ struct OrderViolation {
 /// \return the violation with the lowest edges in the order's own sequence, if any
 /// \throws InputError if the order has a cycle
 std::optional<OrderViolation> find_order_violation(HostFactorGraph const& graph, std::vector<Offset> const& before,
-                                                   std::vector<Offset> const& after, std::vector<Offset> const& batch_of,
-                                                   std::string const& source);
+                                                   std::vector<Offset> const& after,
+                                                   std::vector<Offset> const& batch_of, std::string const& source);
 
 /// A total order of all edges, premises to conclusions and then back.
 ///
 /// Trees that hang off the cyclic part of the graph are collected from their leaves first and distributed to them last,
-/// so that on a forest one iteration is exact, with any evidence. Between the two, messages to heads follow a topological
-/// order of the derivation graph and messages to bodies its reverse. Where the derivations themselves are cyclic, the
-/// lowest-numbered factor of the rest goes first.
+/// so that on a forest one iteration is exact, with any evidence. Between the two, messages to heads follow a
+/// topological order of the derivation graph and messages to bodies its reverse. Where the derivations themselves are
+/// cyclic, the lowest-numbered factor of the rest goes first.
 std::vector<Offset> topological_order(HostFactorGraph const& graph);
 
-/// A colour for each factor, such that no two of which one concludes a premise of the other have the same. A table both concludes
-/// and uses its variables. Hubs, where conflicts would be more than 16 a neighbour, are left out: many factors that conclude one
-/// variable and many that use it may share a colour, and read the old value.
+/// A colour for each factor, such that no two of which one concludes a premise of the other have the same. A table both
+/// concludes and uses its variables. Hubs, where conflicts would be more than 16 a neighbour, are left out: many
+/// factors that conclude one variable and many that use it may share a colour, and read the old value.
 ///
-/// Kokkos Kernels' greedy colouring on one thread, so that every run gives the same. Derivation graphs, where clauses and
-/// disjunctions alternate, need about as many colours as their shortest odd cycle asks for: two or three.
-/// \return [F], from 0   \throws InputError if Kokkos is not initialised   \cost linear in edges, but for the colouring itself
+/// Kokkos Kernels' greedy colouring on one thread, so that every run gives the same. Derivation graphs, where clauses
+/// and disjunctions alternate, need about as many colours as their shortest odd cycle asks for: two or three.
+/// \return [F], from 0
+/// \throws InputError if Kokkos is not initialised
+/// \cost linear in edges, but for the colouring itself
 std::vector<Index> colours_of_factors(HostFactorGraph const& graph);
 
-/// The batch of each edge under CHROMATIC, of C colours: c for the message to the head of a factor of colour c, 2C - 1 - c for
-/// those to its body.   \return [E]
+/// The batch of each edge under CHROMATIC, of C colours: c for the message to the head of a factor of colour c, 2C - 1
+/// - c for those to its body.
+/// \return [E]
 std::vector<Index> levels_of_colouring(HostFactorGraph const& graph, std::vector<Index> const& colours);
 
 /// Checks edge ids, duplicates, batch offsets; that a partial order has no cycle; and, for `batches` with `before` and
-/// `after`, that no batch violates that order, directly or through other edges: no edge may be in an earlier batch than one
-/// that precedes it, nor in the same batch as one that precedes it and that it reads.
+/// `after`, that no batch violates that order, directly or through other edges: no edge may be in an earlier batch than
+/// one that precedes it, nor in the same batch as one that precedes it and that it reads.
 /// \throws InputError naming the schedule's dataset and the entry
 void validate(StoredSchedule const& schedule, HostFactorGraph const& graph, std::string const& source);
 

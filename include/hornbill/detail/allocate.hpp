@@ -8,8 +8,9 @@
 
 namespace hornbill::detail {
 
-/// Asks Linux to keep host memory in pages of megabytes, which it does for what is not yet touched: each small page that a gather meets
-/// costs a walk of page tables. Elsewhere, or where there are none, nothing happens.   \units bytes
+/// Asks Linux to keep host memory in pages of megabytes, which it does for what is not yet touched: each small page
+/// that a gather meets costs a walk of page tables. Elsewhere, or where there are none, nothing happens.
+/// \units bytes
 void ask_for_huge_pages(void* begin, std::size_t bytes);
 
 /// A new View, not initialised.

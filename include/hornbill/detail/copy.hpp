@@ -12,7 +12,8 @@ namespace hornbill::detail {
 
 /// A new View with the vector's entries, each converted. Waits for the copy, so the vector may go.
 template <class T, class MemorySpace, class ExecutionSpace, class U>
-Kokkos::View<T*, MemorySpace> to_view(ExecutionSpace const& exec, std::string const& label, std::vector<U> const& values) {
+Kokkos::View<T*, MemorySpace> to_view(ExecutionSpace const& exec, std::string const& label,
+                                      std::vector<U> const& values) {
   auto const view = allocate<Kokkos::View<T*, MemorySpace>>(exec, label, values.size());
   auto mirror = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, Kokkos::HostSpace{}, view);
   exec.fence("hornbill: allocation before the host writes a mirror of it");

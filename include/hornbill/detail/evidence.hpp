@@ -69,11 +69,12 @@ void Evidence<Value, MemorySpace>::observe(Observation const& o) {
   Index const states = states_of(o.variable);
   auto is_likelihood = [](double l) { return std::isgreaterequal(l, 0) && !std::isinf(l); };
   bool const fits = o.is_hard() ? o.value < states
-                                : o.value == -1 && states == 2 && is_likelihood(o.likelihood[0]) && is_likelihood(o.likelihood[1]) &&
-                                      o.likelihood[0] + o.likelihood[1] > 0;
+                                : o.value == -1 && states == 2 && is_likelihood(o.likelihood[0]) &&
+                                      is_likelihood(o.likelihood[1]) && o.likelihood[0] + o.likelihood[1] > 0;
   if (!fits)
-    throw InputError("evidence on variable " + std::to_string(o.variable) + " does not fit: it needs a value below its " +
-                     std::to_string(states) + " states, or two finite likelihoods that are not both 0");
+    throw InputError("evidence on variable " + std::to_string(o.variable) +
+                     " does not fit: it needs a value below its " + std::to_string(states) +
+                     " states, or two finite likelihoods that are not both 0");
   std::vector<Term> terms(slots_of(o.variable));
   constexpr Value infinity = std::numeric_limits<Value>::infinity();
   if (states != 2) {
@@ -130,8 +131,10 @@ void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
   detail::ScatterEvidence<Term, MemorySpace> scatter{
       detail::to_view<Index, MemorySpace>(exec, "hornbill::evidence::slots", changed_slots_),
       detail::to_view<Term, MemorySpace>(exec, "hornbill::evidence::changed", changed), terms_};
-  Kokkos::parallel_for("hornbill::evidence::scatter",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())), scatter);
+  Kokkos::parallel_for(
+      "hornbill::evidence::scatter",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, static_cast<Index>(changed.size())),
+      scatter);
   exec.fence("hornbill: changed evidence is temporary");
   changed_slots_.clear();
   remember_changes();

@@ -10,7 +10,9 @@ namespace hornbill::detail {
 inline double probability(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
 /// log(probability(log_odds)) without overflow.
-inline double log_probability(double log_odds) { return std::min(log_odds, 0.0) - std::log1p(std::exp(-std::abs(log_odds))); }
+inline double log_probability(double log_odds) {
+  return std::min(log_odds, 0.0) - std::log1p(std::exp(-std::abs(log_odds)));
+}
 
 /// log(exp(a) + exp(b)), of which -inf is 0.
 inline double log_sum(double a, double b) {

@@ -46,7 +46,8 @@ std::vector<Value> scaled_tables(HostFactorGraph const& host) {
 
 inline void require_device_index(Offset count, char const* what) {
   if (count > std::numeric_limits<Index>::max())
-    throw CapacityError(std::to_string(count) + " " + what + " are more than the 2^31 - 1 that a device graph can hold");
+    throw CapacityError(std::to_string(count) + " " + what +
+                        " are more than the 2^31 - 1 that a device graph can hold");
 }
 
 template <class Value, class MemorySpace, class ExecutionSpace>
@@ -86,15 +87,20 @@ TableFactors<Value, MemorySpace> tables_to_device(ExecutionSpace const& exec, Ho
 namespace hornbill {
 
 template <class Value, class ExecutionSpace>
-FactorGraph<Value, typename ExecutionSpace::memory_space> to_device(ExecutionSpace const& exec, HostFactorGraph const& host) {
+FactorGraph<Value, typename ExecutionSpace::memory_space> to_device(ExecutionSpace const& exec,
+                                                                    HostFactorGraph const& host) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   detail::require_device_index(host.num_edges(), "edges");
   FactorGraph<Value, MemorySpace> graph;
   auto const variable_edges = edges_of_variables(host);
-  graph.factor_offsets = detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::factor_offsets", host.factor_offsets);
-  graph.factor_variables = detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::factor_variables", host.factor_variables);
-  graph.variable_offsets = detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::variable_offsets", variable_edges.offsets);
-  graph.variable_edges = detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::variable_edges", variable_edges.edges);
+  graph.factor_offsets =
+      detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::factor_offsets", host.factor_offsets);
+  graph.factor_variables =
+      detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::factor_variables", host.factor_variables);
+  graph.variable_offsets =
+      detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::variable_offsets", variable_edges.offsets);
+  graph.variable_edges =
+      detail::to_view<Index, MemorySpace>(exec, "hornbill::graph::variable_edges", variable_edges.edges);
   graph.parameters = detail::to_view<detail::HornParameters<Value>, MemorySpace>(exec, "hornbill::graph::parameters",
                                                                                  detail::horn_parameters<Value>(host));
   graph.tables = detail::tables_to_device<Value, MemorySpace>(exec, host);

@@ -31,7 +31,9 @@ class Evidence {
 
   /// Observes variable = value.   \throws InputError for an unknown variable or value
   // A negative value would read as soft evidence; the largest Index is refused as what it is, no value.
-  void clamp(Index variable, Index value) { observe(Observation::hard(variable, value < 0 ? std::numeric_limits<Index>::max() : value)); }
+  void clamp(Index variable, Index value) {
+    observe(Observation::hard(variable, value < 0 ? std::numeric_limits<Index>::max() : value));
+  }
   /// Soft evidence with likelihoods of values 0 and 1.   \throws InputError
   void soften(Index variable, double l0, double l1) { observe(Observation::soft(variable, l0, l1)); }
   /// Replaces what was observed of the observation's variable.   \throws InputError
@@ -53,7 +55,8 @@ class Evidence {
   int withdrawals() const { return withdrawals_; }
   /// How far the series of changes has come, to be asked of changes_since() later.
   std::size_t revision() const { return forgotten_ + changes_.size(); }
-  /// The variables whose observations were committed since a revision; none if that is so long ago that it is forgotten.
+  /// The variables whose observations were committed since a revision; none if that is so long ago that it is
+  /// forgotten.
   std::optional<std::vector<Index>> changes_since(std::size_t revision) const;
 
  private:

@@ -48,7 +48,8 @@ struct FactorGraph {
 /// Copies a graph to the memory of `exec`. The graph must be valid: see validate().
 /// \throws CapacityError if it has more than 2^31 - 1 edges, states or table entries
 template <class Value, class ExecutionSpace>
-FactorGraph<Value, typename ExecutionSpace::memory_space> to_device(ExecutionSpace const& exec, HostFactorGraph const& host);
+FactorGraph<Value, typename ExecutionSpace::memory_space> to_device(ExecutionSpace const& exec,
+                                                                    HostFactorGraph const& host);
 
 }  // namespace hornbill
 

@@ -14,14 +14,14 @@ namespace hornbill {
 
 /// Sizes and shape of a derivation graph. One variable and one factor for each tuple (OR) and for each clause (AND).
 struct GeneratorOptions {
-  Index num_variables = 1000;      ///< tuples and clauses
-  Offset num_edges = 3400;         ///< of the factor graph: a head for each factor, premises, and clauses of tuples
-  Index num_alarms = 30;           ///< tuples that no clause uses
-  Index num_true_alarms = 6;       ///< aimed at by the sampled truth
-  int depth = 20;                  ///< longest derivation
-  Index largest_body = 8;          ///< premises of a clause, unless the number of edges asks for more
-  double rule_probability = 0.999; ///< p of every clause AND(p, 0)
-  bool names = true;               ///< name variables tuple_7, input_2, clause_5, alarm_3
+  Index num_variables = 1000;       ///< tuples and clauses
+  Offset num_edges = 3400;          ///< of the factor graph: a head for each factor, premises, and clauses of tuples
+  Index num_alarms = 30;            ///< tuples that no clause uses
+  Index num_true_alarms = 6;        ///< aimed at by the sampled truth
+  int depth = 20;                   ///< longest derivation
+  Index largest_body = 8;           ///< premises of a clause, unless the number of edges asks for more
+  double rule_probability = 0.999;  ///< p of every clause AND(p, 0)
+  bool names = true;                ///< name variables tuple_7, input_2, clause_5, alarm_3
   std::uint64_t seed = 1;
 };
 
@@ -45,9 +45,9 @@ struct GeneratedGraph {
   HostEvidence labels(std::size_t n) const;
 };
 
-/// Generates a graph with exactly the sizes asked for. Disjunctions and uses of premises have heavy tails; ids are a random
-/// permutation, and factors stand in the order of their heads, as in BINGO's files. The same options give the same graph on
-/// every machine.
+/// Generates a graph with exactly the sizes asked for. Disjunctions and uses of premises have heavy tails; ids are a
+/// random permutation, and factors stand in the order of their heads, as in BINGO's files. The same options give the
+/// same graph on every machine.
 /// \throws InputError if the sizes do not fit together
 GeneratedGraph generate(GeneratorOptions const& options);
 

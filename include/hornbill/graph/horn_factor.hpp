@@ -17,8 +17,9 @@ struct HornFactor {
   double p1 = 0, p2 = 0;
 };
 
-/// Recognises AND and OR in a dense table over `arity` binary variables, last variable fastest: P(head | body) for
-/// some head, to 4 units in the last place; P(head = 0) to 1e-10 of itself, so that one printed as less than about 1e-6 may stay a table. Of several readings the first head, then OR(1, 0), then AND is taken.
+/// Recognises AND and OR in a dense table over `arity` binary variables, last variable fastest: P(head | body) for some
+/// head, to 4 units in the last place; P(head = 0) to 1e-10 of itself, so that one printed as less than about 1e-6 may
+/// stay a table. Of several readings the first head, then OR(1, 0), then AND is taken.
 /// \return nothing if the table is neither
 std::optional<HornFactor> recognise_horn_factor(std::span<double const> table, int arity);
 

@@ -13,8 +13,9 @@ namespace hornbill {
 /// One observation: the variable's value, or (binary variables) a likelihood for each value.
 struct Observation {
   Index variable = 0;
-  Index value = -1;                   ///< the observed state, or -1 for soft evidence
-  double likelihood[2] = {1, 1};      ///< P(observation | variable = 0), P(observation | variable = 1); soft evidence only
+  Index value = -1;  ///< the observed state, or -1 for soft evidence
+  /// P(observation | variable = 0), P(observation | variable = 1); soft evidence only
+  double likelihood[2] = {1, 1};
 
   static Observation hard(Index variable, Index value) { return {variable, value, {1, 1}}; }
   static Observation soft(Index variable, double l0, double l1) { return {variable, -1, {l0, l1}}; }
@@ -28,8 +29,8 @@ using HostEvidence = std::vector<Observation>;
 /// The observations that count: one of each variable, in the order in which variables first come.
 HostEvidence last_of_each_variable(HostEvidence const& evidence);
 
-/// Whether all that one set rules out (a state not observed, one of likelihood 0), another rules out too: then what follows from the
-/// one with certainty follows from the other.
+/// Whether all that one set rules out (a state not observed, one of likelihood 0), another rules out too: then what
+/// follows from the one with certainty follows from the other.
 bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as);
 
 /// Checks variables, values and likelihoods.

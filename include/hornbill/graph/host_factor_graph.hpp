@@ -18,7 +18,8 @@ enum class FactorType : std::uint8_t {
   table = 2         ///< a dense table of non-negative values over all its variables
 };
 
-/// Largest table of a factor of type `table`, in entries. Work and memory grow with it, and so exponentially with arity.
+/// Largest table of a factor of type `table`, in entries. Work and memory grow with it, and so exponentially with
+/// arity.
 inline constexpr Offset max_table_entries = Offset{1} << 20;
 
 /// A factor graph in flat arrays.
@@ -27,28 +28,29 @@ inline constexpr Offset max_table_entries = Offset{1} << 20;
 /// first. Horn factors (conjunction, disjunction) range over binary variables, value 1 = true; a body-less conjunction
 /// is a prior. F factors, V variables, E edges.
 struct HostFactorGraph {
-  Index num_variables = 0;               ///< V
-  std::vector<FactorType> factor_type;   ///< [F]
-  std::vector<Offset> factor_offsets{0}; ///< [F+1], into factor_variables
-  std::vector<Index> factor_variables;   ///< [E], head first
-  std::vector<double> p1, p2;            ///< [F], in [0, 1]; not used by tables
-  std::vector<Index> cardinality;        ///< [V], or empty if all variables are binary
-  std::vector<Offset> table_offsets;     ///< [F+1], into table_values, or empty if there are no tables
-  std::vector<double> table_values;      ///< dense tables, last variable fastest
-  std::vector<std::string> variable_names; ///< [V], or empty
-  std::vector<std::vector<std::string>> state_names; ///< [V], one for each state, or empty
+  Index num_variables = 0;                            ///< V
+  std::vector<FactorType> factor_type;                ///< [F]
+  std::vector<Offset> factor_offsets{0};              ///< [F+1], into factor_variables
+  std::vector<Index> factor_variables;                ///< [E], head first
+  std::vector<double> p1, p2;                         ///< [F], in [0, 1]; not used by tables
+  std::vector<Index> cardinality;                     ///< [V], or empty if all variables are binary
+  std::vector<Offset> table_offsets;                  ///< [F+1], into table_values, or empty if there are no tables
+  std::vector<double> table_values;                   ///< dense tables, last variable fastest
+  std::vector<std::string> variable_names;            ///< [V], or empty
+  std::vector<std::vector<std::string>> state_names;  ///< [V], one for each state, or empty
 
   Index num_factors() const { return static_cast<Index>(factor_type.size()); }
   Offset num_edges() const { return static_cast<Offset>(factor_variables.size()); }
-  /// Entries of all factor-to-variable messages: one for each edge, and behind them one for each state of edges to variables of other
-  /// than two states.
+  /// Entries of all factor-to-variable messages: one for each edge, and behind them one for each state of edges to
+  /// variables of other than two states.
   Offset num_messages() const;
   Index states(Index variable) const { return cardinality.empty() ? 2 : cardinality[variable]; }
   bool has_tables() const { return !table_offsets.empty(); }
 
   /// The variables of factor a, head first.
   std::span<Index const> variables_of(Index factor) const {
-    return std::span(factor_variables).subspan(factor_offsets[factor], factor_offsets[factor + 1] - factor_offsets[factor]);
+    return std::span(factor_variables)
+        .subspan(factor_offsets[factor], factor_offsets[factor + 1] - factor_offsets[factor]);
   }
   /// The table of factor a; empty for Horn factors.
   std::span<double const> table_of(Index factor) const {

@@ -8,12 +8,15 @@
 
 namespace hornbill::io {
 
-/// Checks that a file can be made under this name: its folder exists and can be written; or that it is a device or pipe that can be.   \throws InputError
+/// Checks that a file can be made under this name: its folder exists and can be written; or that it is a device or pipe
+/// that can be.
+/// \throws InputError
 void require_writable(std::string const& file);
 
 /// Calls `write(temporary)` with a name beside `file`, then renames the result to `file`.
 ///
-/// If `write` throws, the temporary file is removed and `file` is as it was. Links are followed; devices and pipes are written themselves.
+/// If `write` throws, the temporary file is removed and `file` is as it was. Links are followed; devices and pipes are
+/// written themselves.
 /// \throws InputError if the folder cannot be written
 void write_atomically(std::string const& file, std::function<void(std::string const& temporary)> const& write);
 

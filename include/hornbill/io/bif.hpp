@@ -9,8 +9,8 @@
 
 namespace hornbill::io {
 
-/// Reads a Bayesian network: a factor for each variable, its parents first, then itself; conjunctions and disjunctions are recognised. Rows
-/// of probabilities are divided by their sums, which printing has rounded.
+/// Reads a Bayesian network: a factor for each variable, its parents first, then itself; conjunctions and disjunctions
+/// are recognised. Rows of probabilities are divided by their sums, which printing has rounded.
 /// \param warnings  if there, gets a line for each row that does not add to one within 1e-5
 /// \throws InputError naming the line and the word
 HostFactorGraph read_bif(std::string const& file, std::vector<std::string>* warnings = nullptr);

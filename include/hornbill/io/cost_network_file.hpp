@@ -8,17 +8,18 @@
 
 namespace hornbill::io {
 
-/// Reads `.wcsp`: variables' domain sizes, and cost functions in extension, shared ones too. Costs of the upper bound or more are
-/// forbidden: infinite_cost. A function without variables is a constant.
-/// \throws InputError naming the line; the keyword, for a function in intension (global cost functions among them), which is not read
+/// Reads `.wcsp`: variables' domain sizes, and cost functions in extension, shared ones too. Costs of the upper bound
+/// or more are forbidden: infinite_cost. A function without variables is a constant.
+/// \throws InputError naming the line; the keyword, for a function in intension (global cost functions among them),
+/// which is not read
 tables::CostNetwork read_wcsp(std::string const& file);
 
-/// Reads `.cfn`: the same with names of variables and values, decimal costs that may be negative, and objectives to be maximised. Functions
-/// are dense or sparse tables, or share another's table. Costs are kept exactly: in units of the last decimal that any of them has. Each
-/// function's least cost is taken out of it, into the offset.
+/// Reads `.cfn`: the same with names of variables and values, decimal costs that may be negative, and objectives to be
+/// maximised. Functions are dense or sparse tables, or share another's table. Costs are kept exactly: in units of the
+/// last decimal that any of them has. Each function's least cost is taken out of it, into the offset.
 /// \source toulbar2: The CFN format; JSON in which quotes, commas, colons and the tags of the problem may be missing
-/// \throws InputError naming the line and what is wrong there; the type, for a function that is no table (global and arithmetic ones), which
-/// is not read
+/// \throws InputError naming the line and what is wrong there; the type, for a function that is no table (global and
+/// arithmetic ones), which is not read
 tables::CostNetwork read_cfn(std::string const& file);
 
 /// Whether a file's ending is that of either format.

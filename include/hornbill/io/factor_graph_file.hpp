@@ -15,7 +15,8 @@ namespace hornbill::io {
 inline constexpr int file_format_version = 1;
 
 /// Reads and validates a model.
-/// \throws InputError naming the file, the dataset and the first bad entry   \throws CapacityError before any large read
+/// \throws InputError naming the file, the dataset and the first bad entry
+/// \throws CapacityError before any large read
 Model read_hdf5(std::string const& file);
 
 /// Writes a model, beside `file` first and then renamed. Arrays of 1,024 entries or more are chunked and compressed.

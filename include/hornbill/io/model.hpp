@@ -23,7 +23,8 @@ struct StoredMarginals {
 
 /// Messages as stored in a file, for warm starts.
 struct StoredMessages {
-  std::vector<double> log_odds;          ///< [num_messages], of factor-to-variable messages, as bp::factor_messages has them
+  /// [num_messages], of factor-to-variable messages, as bp::factor_messages has them
+  std::vector<double> log_odds;
   std::optional<HostEvidence> evidence;  ///< of the run that they are from, where the file says so
 };
 
@@ -32,10 +33,13 @@ struct RuleInstances {
   std::vector<std::string> names;     ///< [R]
   std::vector<double> probabilities;  ///< [R]
   std::vector<Offset> offsets{0};     ///< [F+1], into of_factors; {0} where nothing is known of rules
-  std::vector<Index> of_factors;      ///< of a conjunction those whose probabilities multiply to its p1; a rule may be there twice
+  /// of a conjunction those whose probabilities multiply to its p1; a rule may be there twice
+  std::vector<Index> of_factors;
 
   bool empty() const { return offsets.size() == 1; }
-  std::span<Index const> of(Index factor) const { return std::span(of_factors).subspan(offsets[factor], offsets[factor + 1] - offsets[factor]); }
+  std::span<Index const> of(Index factor) const {
+    return std::span(of_factors).subspan(offsets[factor], offsets[factor + 1] - offsets[factor]);
+  }
 };
 
 /// One model: a factor graph and what belongs to it, by name.
@@ -53,7 +57,8 @@ struct Model {
 /// Whether a file has the ending of a model that read_model() knows.
 bool is_model(std::string const& file);
 
-/// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`, `.uai`, `.bif`.   \throws InputError, CapacityError
+/// Reads a model; the format follows from the ending: `.h5`, `.fg`, `.causal_fg`, `.uai`, `.bif`.
+/// \throws InputError, CapacityError
 Model read_model(std::string const& file);
 
 /// Writes a model; the format follows from the ending. Text formats hold the graph alone.
@@ -65,16 +70,18 @@ void write_model(Model const& model, std::string const& file);
 /// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
 void validate_name(std::string const& name, std::string const& what);
 
-/// The variable of a name, or of a number. Of several of one name the last: a tuple stands behind the clauses that derive it, and one without
-/// premises may be called as it is.
+/// The variable of a name, or of a number. Of several of one name the last: a tuple stands behind the clauses that
+/// derive it, and one without premises may be called as it is.
 std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text);
 
-/// Reads variables by number or by name, one a line; blank lines, and those that begin with `#`, are skipped.   \throws InputError naming the line
+/// Reads variables by number or by name, one a line; blank lines, and those that begin with `#`, are skipped.
+/// \throws InputError naming the line
 /// \return each with its line
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph);
 
-/// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name.
-/// A value is a number, true, false, or the name of a state. Three columns, `variable l0 l1`, are soft evidence.   \throws InputError naming the line
+/// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name. A value is a number,
+/// true, false, or the name of a state. Three columns, `variable l0 l1`, are soft evidence.
+/// \throws InputError naming the line
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
 
 }  // namespace hornbill::io

@@ -10,9 +10,11 @@
 
 namespace hornbill::io {
 
-/// Reads a model: BAYES or MARKOV, numbers of states, factors' variables, and tables with the last variable fastest. Tables that are
-/// conjunctions or disjunctions become Horn factors; a factor without variables multiplies the first that has some.
-/// \param[out] warnings  the first row of each of a BAYES network's factors whose sum is off one by more than 1e-5; rows are used as they are
+/// Reads a model: BAYES or MARKOV, numbers of states, factors' variables, and tables with the last variable fastest.
+/// Tables that are conjunctions or disjunctions become Horn factors; a factor without variables multiplies the first
+/// that has some.
+/// \param[out] warnings  the first row of each of a BAYES network's factors whose sum is off one by more than 1e-5;
+/// rows are used as they are
 /// \throws InputError naming the line and the token
 HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
@@ -20,7 +22,8 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
 /// \throws InputError if a factor's table would exceed max_table_entries, or the file cannot be written
 void write_uai(HostFactorGraph const& graph, std::string const& file);
 
-/// Reads evidence: how many variables are observed, and each with its value; perhaps after the number of samples, 1.   \throws InputError
+/// Reads evidence: how many variables are observed, and each with its value; perhaps after the number of samples, 1.
+/// \throws InputError
 HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph);
 
 /// Reads marginals (MAR).   \return P(variable = state), by variable and state   \throws InputError
@@ -29,7 +32,8 @@ std::vector<std::vector<double>> read_uai_marginals(std::string const& file);
 /// Writes marginals (MAR), by variable and state.   \throws InputError if the file cannot be written
 void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file);
 
-/// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it.   \throws InputError
+/// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it.
+/// \throws InputError
 double read_uai_log10_z(std::string const& file);
 
 /// Reads an assignment (MPE).   \return a value for each variable   \throws InputError

@@ -16,7 +16,8 @@ struct HostDecodeStep {
   std::vector<Index> eliminated;  ///< the slowest first
 };
 
-/// The steps that tell what reductions eliminated, of those that some table is made by.   \param result  e.g. a table without variables
+/// The steps that tell what reductions eliminated, of those that some table is made by.   \param result  e.g. a table
+/// without variables
 std::vector<HostDecodeStep> decode_steps(HostReductions const& reductions, Index result);
 
 namespace detail {
@@ -27,10 +28,10 @@ struct DecodeStep {
   Offset states = 1;  ///< joint ones
 };
 struct DecodeInput {
-  Offset begin = 0;         ///< of its table
+  Offset begin = 0;  ///< of its table
   Index table = 0;
   Offset first_term = 0, last_term = 0;  ///< variables that are known
-  Offset first_stride = 0;  ///< of those that are looked for
+  Offset first_stride = 0;               ///< of those that are looked for
 };
 struct DecodeTerm {
   Offset stride = 0;
@@ -50,23 +51,29 @@ struct DecodePlan {
   Kokkos::View<detail::DecodeTerm const*, MemorySpace> terms;
   Kokkos::View<detail::DecodeVariable const*, MemorySpace> variables;
   Kokkos::View<Offset const*, MemorySpace> strides;
-  std::vector<Offset> first_step;            ///< [levels + 1]
+  std::vector<Offset> first_step;  ///< [levels + 1]
 };
 
 /// Copies steps to where they will run; waits for `exec`.   \param steps  in an order of elimination
 template <class ExecutionSpace>
-DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host, std::vector<HostDecodeStep> const& steps);
+DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec,
+                                                                   HostReductions const& host,
+                                                                   std::vector<HostDecodeStep> const& steps);
 
-/// Scratch of decode(), of one run at a time: where the variables that are known put each input.   \shape [inputs of all steps]
+/// Scratch of decode(), of one run at a time: where the variables that are known put each input.
+/// \shape [inputs of all steps]
 template <class ExecutionSpace>
-Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan);
+Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(
+    ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan);
 
-/// A best assignment: of several best states (probabilities: to rounding) the first; where nothing is possible, any.   \async yes
+/// A best assignment: of several best states (probabilities: to rounding) the first; where nothing is possible, any.
+/// \async yes
 /// \param known  of make_decode_scratch()   \param[out] assignment  of the variables of all steps   \shape [V]
 template <class Semiring, class ExecutionSpace>
 void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
-            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
+            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known,
+            Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment);
 
 }  // namespace hornbill::tables
 

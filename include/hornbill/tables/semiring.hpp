@@ -18,27 +18,36 @@ struct MinSum {
   static constexpr bool scales = false;  ///< tables are kept near 1 by powers of two
 
   KOKKOS_FUNCTION static T infinite() {
-    if constexpr (std::is_integral_v<T>) return infinite_cost_of<T>;
-    else return Kokkos::Experimental::infinity_v<T>;
+    if constexpr (std::is_integral_v<T>)
+      return infinite_cost_of<T>;
+    else
+      return Kokkos::Experimental::infinity_v<T>;
   }
   KOKKOS_FUNCTION static T zero() { return infinite(); }  ///< of add()
   KOKKOS_FUNCTION static T one() { return 0; }            ///< of multiply()
   KOKKOS_FUNCTION static T multiply(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return Kokkos::min(a + b, infinite());  // both at most that, which is a quarter of the largest
-    else return a + b;
+    // both at most that, which is a quarter of the largest
+    if constexpr (std::is_integral_v<T>)
+      return Kokkos::min(a + b, infinite());
+    else
+      return a + b;
   }
   /// Of up to four values, whose sum is below the largest number; add() with zero() then makes infinite what is more.
   KOKKOS_FUNCTION static T multiply_few(T a, T b) { return a + b; }
   KOKKOS_FUNCTION static T add(T a, T b) { return Kokkos::min(a, b); }
-  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }  ///< whether add() would rather give a than b, and they differ
+  /// whether add() would rather give a than b, and they differ
+  KOKKOS_FUNCTION static bool is_better(T a, T b) { return a < b; }
   using BestState = Kokkos::MinFirstLoc<T, Offset>;  ///< reducer
 
   /// Whether nothing is possible. A cost that was shifted may be somewhat below infinite.
   KOKKOS_FUNCTION static bool is_zero(T a) {
-    if constexpr (std::is_integral_v<T>) return a >= infinite() / 2;
-    else return a == infinite();
+    if constexpr (std::is_integral_v<T>)
+      return a >= infinite() / 2;
+    else
+      return a == infinite();
   }
-  /// What makes each of several values their mean; all of these together change nothing.   \param value  by number, below count
+  /// What makes each of several values their mean; all of these together change nothing.   \param value  by number,
+  /// below count
   template <class ValueOf>
   KOKKOS_FUNCTION static T shift_to_mean(ValueOf const& value, Index count, Index which) {
     T sum = 0;
@@ -70,7 +79,9 @@ struct CountedMinSum {
   static constexpr bool scales = false;
   KOKKOS_FUNCTION static Value zero() { return {MinSum<T>::infinite(), 0}; }
   KOKKOS_FUNCTION static Value one() { return {0, 1}; }
-  KOKKOS_FUNCTION static Value multiply(Value a, Value b) { return {MinSum<T>::multiply(a.cost, b.cost), a.count * b.count}; }
+  KOKKOS_FUNCTION static Value multiply(Value a, Value b) {
+    return {MinSum<T>::multiply(a.cost, b.cost), a.count * b.count};
+  }
   KOKKOS_FUNCTION static Value multiply_few(Value a, Value b) { return {a.cost + b.cost, a.count * b.count}; }
   KOKKOS_FUNCTION static Value add(Value a, Value b) {
     if (a.cost != b.cost) return a.cost < b.cost ? a : b;
@@ -135,7 +146,8 @@ struct MaxProduct : Products<T> {
   }
 };
 
-/// Largest sum: of logarithms of probabilities. Elimination takes these, as elim::logarithms_of() makes them; junction trees take probabilities and make them.
+/// Largest sum: of logarithms of probabilities. Elimination takes these, as elim::logarithms_of() makes them; junction
+/// trees take probabilities and make them.
 template <class T>
 struct MaxSum : Logarithms<T> {
   static constexpr bool selects = true;
@@ -164,7 +176,8 @@ struct SumProduct : Products<T> {
   KOKKOS_FUNCTION static T add(T a, T b) { return a + b; }
 };
 
-/// The same of logarithms: slower, for what no power of two keeps in range. Elimination and junction trees are given the same as for MaxSum.
+/// The same of logarithms: slower, for what no power of two keeps in range. Elimination and junction trees are given
+/// the same as for MaxSum.
 template <class T>
 struct LogSumExp : Logarithms<T> {
   static constexpr bool selects = false;

@@ -1,5 +1,6 @@
 /// \file
-/// Reductions of tables that are in the host's memory, and together larger than a device's: they go through it in slices.
+/// Reductions of tables that are in the host's memory, and together larger than a device's: they go through it in
+/// slices.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,12 @@
 
 namespace hornbill::tables {
 
-/// Reductions whose tables are together small enough: one, with the states of its output's slowest variables given; or several as they are.
+/// Reductions whose tables are together small enough: one, with the states of its output's slowest variables given; or
+/// several as they are.
 struct HostSlices {
   HostReductions reductions{{}};
-  std::vector<Index> sources;  ///< tables that its given ones are slices of, in their order; first those without a fixed variable
+  /// tables that its given ones are slices of, in their order; first those without a fixed variable
+  std::vector<Index> sources;
   std::vector<Index> targets;  ///< tables that its others are slices of, in their order
   std::vector<Index> fixed;    ///< variables whose states are given, the slowest first
   double count = 1;            ///< joint states of these
@@ -31,11 +34,13 @@ std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index 
 /// \param values  of make_values() for the host's memory, the given ones set   \param max_bytes  on the device
 /// \return slices that went through the device   \throws CapacityError as make_slices()
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes);
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
+                        TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes);
 /// The same of some.   \param wanted  numbers of reductions, ascending
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
-                        std::size_t max_bytes);
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
+                        TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values,
+                        std::span<Index const> wanted, std::size_t max_bytes);
 
 }  // namespace hornbill::tables
 

@@ -16,7 +16,8 @@
 
 namespace hornbill::tables {
 
-/// A cost. Sums of costs stay below half of infinite_cost, which is that of what is forbidden: what is shifted may be somewhat below it.
+/// A cost. Sums of costs stay below half of infinite_cost, which is that of what is forbidden: what is shifted may be
+/// somewhat below it.
 using Cost = std::int64_t;
 /// A cost in half the memory: of networks in which sums stay below half of infinite_narrow_cost.
 using NarrowCost = std::int32_t;
@@ -40,7 +41,7 @@ struct HostTable {
 /// Variables and tables over them: their product (probabilities) or sum (costs) is what is asked about. V variables.
 template <class Value>
 struct TableNetwork {
-  std::vector<Index> cardinality;                     ///< [V], states
+  std::vector<Index> cardinality;  ///< [V], states
   std::vector<HostTable<Value>> tables;
   std::vector<std::string> variable_names;            ///< [V], or empty
   std::vector<std::vector<std::string>> state_names;  ///< [V], one for each state, or empty
@@ -49,12 +50,14 @@ struct TableNetwork {
   /// A table's value under an assignment of all variables.
   Value entry(HostTable<Value> const& table, std::vector<Index> const& assignment) const {
     std::size_t cell = 0;
-    for (Index v : table.scope) cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(assignment[v]);
+    for (Index v : table.scope)
+      cell = cell * static_cast<std::size_t>(cardinality[v]) + static_cast<std::size_t>(assignment[v]);
     return table.values[cell];
   }
   /// As of a HostFactorGraph.
   std::string name_of(Index variable) const {
-    return variable_names.empty() || variable_names[variable].empty() ? "variable " + std::to_string(variable) : variable_names[variable];
+    return variable_names.empty() || variable_names[variable].empty() ? "variable " + std::to_string(variable)
+                                                                      : variable_names[variable];
   }
   std::string state_name(Index variable, Index state) const {
     return state_names.empty() || state_names[variable].empty() ? std::to_string(state) : state_names[variable][state];
@@ -81,7 +84,8 @@ namespace detail {
 /// Whether a number of at least 0 is neither lost nor infinite in another precision.
 template <class Value>
 constexpr bool can_hold(double value) {
-  return sizeof(Value) == sizeof(double) || value == 0 || (value >= std::numeric_limits<Value>::min() && value <= std::numeric_limits<Value>::max());
+  return sizeof(Value) == sizeof(double) || value == 0 ||
+         (value >= std::numeric_limits<Value>::min() && value <= std::numeric_limits<Value>::max());
 }
 
 /// The same network in another precision.   \throws InputError for an entry that it cannot hold
@@ -90,11 +94,13 @@ TableNetwork<Value> converted(TableNetwork<double> const& network) {
   if constexpr (sizeof(Value) < sizeof(double))
     for (auto const& table : network.tables)
       for (double value : table.values)
-        if (!can_hold<Value>(value)) detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
+        if (!can_hold<Value>(value))
+          detail::fail_to_narrow(table.scope.empty() ? "" : network.name_of(table.scope.front()), value);
   return transformed(network, [](double value) { return static_cast<Value>(value); });
 }
 
-/// The same costs in half the memory, and less time to eliminate; not for plans that match moments, as shifts may add up.
+/// The same costs in half the memory, and less time to eliminate; not for plans that match moments, as shifts may add
+/// up.
 /// \return none where a sum of finite costs might come to half of what is infinite
 std::optional<TableNetwork<NarrowCost>> narrowed(TableNetwork<Cost> const& network);
 /// A sum of narrow costs; of what is infinite, infinite_cost.
@@ -113,13 +119,14 @@ struct CostNetwork : TableNetwork<Cost> {
   std::string objective(Cost sum) const;
 };
 
-/// The tables of a factor graph. Horn factors become tables; those of more than `widest` variables become chains of tables of three, over
-/// auxiliary variables that say whether the body so far is all true (or has some true); these come behind the graph's own.
+/// The tables of a factor graph. Horn factors become tables; those of more than `widest` variables become chains of
+/// tables of three, over auxiliary variables that say whether the body so far is all true (or has some true); these
+/// come behind the graph's own.
 /// \source hornbill/bp/README.md, equation 10: pairs that keep a factor undecided compose
 TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest = 4);
 
-/// The network under evidence: what is observed for certain has one state, the observed one, and is in no table any more; soft evidence is one
-/// more table. Variables keep their numbers.
+/// The network under evidence: what is observed for certain has one state, the observed one, and is in no table any
+/// more; soft evidence is one more table. Variables keep their numbers.
 TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence const& evidence);
 /// The same of costs.   \throws InputError for soft evidence, which is of probabilities
 CostNetwork condition(CostNetwork const& network, HostEvidence const& evidence);

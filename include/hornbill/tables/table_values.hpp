@@ -10,8 +10,9 @@ namespace hornbill::tables {
 
 /// Values of all tables.
 ///
-/// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that it was made of): it is
-/// read as if its largest value were between 1 and 2. Where its other values lie then says whether products can become too small to be held.
+/// Of semirings that scale, what a table's cells say is to be multiplied by 2^(sum of the exponents of all tables that
+/// it was made of): it is read as if its largest value were between 1 and 2. Where its other values lie then says
+/// whether products can become too small to be held.
 template <class Value, class MemorySpace>
 struct TableValues {
   Kokkos::View<Value*, MemorySpace> cells;     ///< [num_cells]

@@ -72,7 +72,10 @@ KOKKOS_INLINE_FUNCTION void store(Accumulator<float>& to, Accumulator<float> con
   KOKKOS_IF_ON_HOST((to = sum;))
 }
 
-KOKKOS_INLINE_FUNCTION void add_finite(Accumulator<double>& sum, GridTerm<double> t) { sum.high += t.high; sum.low += t.low; }
+KOKKOS_INLINE_FUNCTION void add_finite(Accumulator<double>& sum, GridTerm<double> t) {
+  sum.high += t.high;
+  sum.low += t.low;
+}
 KOKKOS_INLINE_FUNCTION void add_finite(Accumulator<float>& sum, GridTerm<float> t) { sum.high += t.high; }
 KOKKOS_INLINE_FUNCTION double finite_part(Accumulator<double> const& sum) { return sum.high + sum.low; }
 KOKKOS_INLINE_FUNCTION float finite_part(Accumulator<float> const& sum) { return static_cast<float>(sum.high); }
@@ -148,7 +151,8 @@ template <class Value>
 KOKKOS_INLINE_FUNCTION Value limit_to_grid(Value l) {
   constexpr Value largest = GridTerm<Value>::largest;
   if (Kokkos::isinf(l)) return l;
-  return !(l <= largest) ? largest : l < -largest ? -largest : l;  // NaN is taken as it was by fmin and fmax, which are calls
+  // NaN is taken as it was by fmin and fmax, which are calls
+  return !(l <= largest) ? largest : l < -largest ? -largest : l;
 }
 
 }  // namespace hornbill::detail

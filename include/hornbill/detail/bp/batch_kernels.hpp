@@ -8,8 +8,8 @@
 
 namespace hornbill::detail {
 
-/// A stretch of consecutive small batches, by one team, or one for each evidence set: between batches stands a team barrier
-/// instead of a launch.
+/// A stretch of consecutive small batches, by one team, or one for each evidence set: between batches stands a team
+/// barrier instead of a launch.
 template <class F>
 struct RunStretch {
   using MemorySpace = typename F::MemorySpace;
@@ -35,7 +35,8 @@ struct RunStretch {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.wide, end.wide),
                            [&](Index w) { update_wide<Write::stage>(OneThread{}, f, tasks.wide(w)); });
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.chunks, end.chunks), FactorToVariable<Write::stage, Set>{f, tasks.chunks});
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.chunks, end.chunks),
+                           FactorToVariable<Write::stage, Set>{f, tasks.chunks});
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, begin.tables, end.tables),
                            TableToVariable<Write::stage, Set>{f, tasks.tables, tasks.table_edges});
       member.team_barrier();
@@ -46,8 +47,8 @@ struct RunStretch {
 };
 
 /// The same where an edge is a lane. What a batch costs is the time from one barrier to the next, so a warp's first new
-/// messages wait in registers, and the lanes of the next batch and where those after it begin, which nothing changes, are loaded
-/// ahead.
+/// messages wait in registers, and the lanes of the next batch and where those after it begin, which nothing changes,
+/// are loaded ahead.
 template <class F>
 struct RunStretchLanes {
   using Value = typename F::Value;
@@ -86,8 +87,8 @@ struct RunStretchLanes {
 
   /// All lanes of the team come here together, so that warps meet at its barriers.
   template <class Member, class Set>
-  KOKKOS_FUNCTION void run_batch(Member const& member, Set const& f, bp::BatchOffsets const& begin, bp::BatchOffsets const& end,
-                                 bp::Lane const& lane, int id) const {
+  KOKKOS_FUNCTION void run_batch(Member const& member, Set const& f, bp::BatchOffsets const& begin,
+                                 bp::BatchOffsets const& end, bp::Lane const& lane, int id) const {
     if (begin.wide != end.wide) stage_wide(member, f, begin, end);
     Index const warp = begin.warps + member.team_rank(), warps = member.team_size();
     Value before = 0, after = 0;
@@ -104,7 +105,8 @@ struct RunStretchLanes {
       if (further.is(bp::Lane::wanted)) f.pending(further.edge) = f.damped(narrow.in.before, computed);
     }
     for (Index t = begin.tables + member.team_rank() * bp::warp_size + id; t < end.tables; t += warps * bp::warp_size)
-      update_table<Write::stage>(f, tasks.tables(t).factor, tasks.table_edges, tasks.tables(t).first, tasks.tables(t).last);
+      update_table<Write::stage>(f, tasks.tables(t).factor, tasks.table_edges, tasks.tables(t).first,
+                                 tasks.tables(t).last);
     member.team_barrier();
 
     if (lane.is(bp::Lane::wanted)) commit_message(f, lane.edge, lane.variable, before, after);
@@ -115,14 +117,18 @@ struct RunStretchLanes {
   }
 
   template <class Member, class Set>
-  KOKKOS_FUNCTION void stage_wide(Member const& member, Set const& f, bp::BatchOffsets const& begin, bp::BatchOffsets const& end) const {
+  KOKKOS_FUNCTION void stage_wide(Member const& member, Set const& f, bp::BatchOffsets const& begin,
+                                  bp::BatchOffsets const& end) const {
     Index const rank = member.team_rank(), warps = member.team_size();
     for (Index w = begin.wide; w < end.wide; ++w)
-      for (Index part = tasks.wide(w).first_part + rank; part < tasks.wide(w).last_part; part += warps) store_total_of_part(member, f, tasks.parts(part));
+      for (Index part = tasks.wide(w).first_part + rank; part < tasks.wide(w).last_part; part += warps)
+        store_total_of_part(member, f, tasks.parts(part));
     member.team_barrier();
-    for (Index w = begin.wide + rank; w < end.wide; w += warps) update_wide<Write::stage>(Warps<Member>{member, false}, f, tasks.wide(w));
+    for (Index w = begin.wide + rank; w < end.wide; w += warps)
+      update_wide<Write::stage>(Warps<Member>{member, false}, f, tasks.wide(w));
     member.team_barrier();
-    for (Index chunk = begin.chunks + rank; chunk < end.chunks; chunk += warps) put_messages_of_chunk<Write::stage>(member, f, tasks.chunks(chunk));
+    for (Index chunk = begin.chunks + rank; chunk < end.chunks; chunk += warps)
+      put_messages_of_chunk<Write::stage>(member, f, tasks.chunks(chunk));
   }
 };
 
@@ -142,7 +148,8 @@ struct RunSequence {
     if (f.stopped()) return;
     auto const count = static_cast<Index>(steps.extent(0));
     for (Index i = 0; i < count; ++i) {
-      if (i + chunks_ahead < count && steps(i + chunks_ahead).kind == bp::Step::Kind::chunk) prefetch(f, tasks.chunks(steps(i + chunks_ahead).task));
+      if (i + chunks_ahead < count && steps(i + chunks_ahead).kind == bp::Step::Kind::chunk)
+        prefetch(f, tasks.chunks(steps(i + chunks_ahead).task));
       update_step<Write::commit>(f, tasks, steps(i));
     }
   }
@@ -167,9 +174,12 @@ struct RunSequenceLanes {
     if (f.stopped()) return;
     for (Index i = 0; i < static_cast<Index>(steps.extent(0)); ++i) {
       bp::Step const step = steps(i);
-      if (step.kind == bp::Step::Kind::chunk) narrow(member, f, tasks.chunks(step.task));
-      else if (step.kind == bp::Step::Kind::wide) wide(member, f, tasks.wide(step.task));
-      else Kokkos::single(Kokkos::PerThread(member), [&] { table(f, tasks.tables(step.task)); });
+      if (step.kind == bp::Step::Kind::chunk)
+        narrow(member, f, tasks.chunks(step.task));
+      else if (step.kind == bp::Step::Kind::wide)
+        wide(member, f, tasks.wide(step.task));
+      else
+        Kokkos::single(Kokkos::PerThread(member), [&] { table(f, tasks.tables(step.task)); });
     }
   }
   template <class Member, class Set>
@@ -178,14 +188,16 @@ struct RunSequenceLanes {
       bp::Lane const lane = lane_of(f, chunk, id);
       NarrowLane<Set> const narrow(f, lane, id);
       auto const computed = narrow.message(f);
-      if (lane.is(bp::Lane::wanted)) put_message<Write::commit>(f, lane.edge, lane.variable, narrow.in.before, computed);
+      if (lane.is(bp::Lane::wanted))
+        put_message<Write::commit>(f, lane.edge, lane.variable, narrow.in.before, computed);
     });
   }
   template <class Member, class Set>
   KOKKOS_FUNCTION void wide(Member const& member, Set const& f, bp::WideTask const& task) const {
     for (Index part = task.first_part; part < task.last_part; ++part) store_total_of_part(member, f, tasks.parts(part));
     update_wide<Write::commit>(Warps<Member>{member, false}, f, task);
-    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk) put_messages_of_chunk<Write::commit>(member, f, tasks.chunks(chunk));
+    for (Index chunk = task.first_chunk; chunk < task.last_chunk; ++chunk)
+      put_messages_of_chunk<Write::commit>(member, f, tasks.chunks(chunk));
   }
   template <class Set>
   KOKKOS_FUNCTION void table(Set const& f, bp::TableTask const& table) const {
@@ -194,14 +206,16 @@ struct RunSequenceLanes {
 };
 
 template <class Launcher, class F>
-void run_stretch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan, bp::Segment const& segment) {
+void run_stretch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
+                 bp::Segment const& segment) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   constexpr bool by_lanes = uses_lanes<ExecutionSpace>;
   using Stretch = std::conditional_t<by_lanes, RunStretchLanes<F>, RunStretch<F>>;
   constexpr int lanes = by_lanes ? bp::warp_size : 1, size = tuning.stretch_team_size;
-  launcher.parallel_for("hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, size>(launcher.exec, fields.sets, size / lanes, lanes),
-                       Stretch{fields, Tasks(plan), static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
+  launcher.parallel_for(
+      "hornbill::bp::run_stretch", BoundedTeams<ExecutionSpace, size>(launcher.exec, fields.sets, size / lanes, lanes),
+      Stretch{fields, Tasks(plan), static_cast<Index>(segment.first), static_cast<Index>(segment.last)});
 }
 
 /// One large batch: its messages, then their commits.
@@ -212,18 +226,22 @@ void run_large_batch(Launcher& launcher, F const& fields, bp::Plan<typename F::M
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
   if constexpr (uses_lanes<ExecutionSpace>)
     if (begin.warps != end.warps)
-      launcher.parallel_for("hornbill::bp::commit_lanes", items<ExecutionSpace>(launcher.exec, fields, (end.warps - begin.warps) * bp::warp_size),
-                           CommitLanes<F>{fields, plan.lanes, begin.warps * bp::warp_size});
+      launcher.parallel_for("hornbill::bp::commit_lanes",
+                            items<ExecutionSpace>(launcher.exec, fields, (end.warps - begin.warps) * bp::warp_size),
+                            CommitLanes<F>{fields, plan.lanes, begin.warps * bp::warp_size});
   if (begin.edges != end.edges)
-    launcher.parallel_for("hornbill::bp::commit_pending", items<ExecutionSpace>(launcher.exec, fields, end.edges - begin.edges),
-                         CommitPending<F>{fields, plan.edges, begin.edges});
+    launcher.parallel_for("hornbill::bp::commit_pending",
+                          items<ExecutionSpace>(launcher.exec, fields, end.edges - begin.edges),
+                          CommitPending<F>{fields, plan.edges, begin.edges});
 }
 
 template <class Launcher, class F>
 void run_batches(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan) {
   for (auto const& segment : plan.segments) {
-    if (segment.mode == bp::Segment::Mode::stretch) run_stretch(launcher, fields, plan, segment);
-    else run_large_batch(launcher, fields, plan, segment.first);
+    if (segment.mode == bp::Segment::Mode::stretch)
+      run_stretch(launcher, fields, plan, segment);
+    else
+      run_large_batch(launcher, fields, plan, segment.first);
   }
 }
 
@@ -231,10 +249,12 @@ template <class Launcher, class F>
 void run_sequence(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   if constexpr (uses_lanes<ExecutionSpace>)
-    launcher.parallel_for("hornbill::bp::run_sequence", BoundedTeams<ExecutionSpace, bp::warp_size>(launcher.exec, fields.sets, 1, bp::warp_size),
+    launcher.parallel_for("hornbill::bp::run_sequence",
+                          BoundedTeams<ExecutionSpace, bp::warp_size>(launcher.exec, fields.sets, 1, bp::warp_size),
                           RunSequenceLanes<F>{fields, Tasks(plan), plan.sequence});
   else
-    launcher.parallel_for("hornbill::bp::run_sequence", items<ExecutionSpace>(launcher.exec, fields, 1), RunSequence<F>{fields, Tasks(plan), plan.sequence});
+    launcher.parallel_for("hornbill::bp::run_sequence", items<ExecutionSpace>(launcher.exec, fields, 1),
+                          RunSequence<F>{fields, Tasks(plan), plan.sequence});
 }
 
 }  // namespace hornbill::detail

@@ -9,7 +9,8 @@ namespace hornbill::detail {
 /// On CPUs, asks for what an update of the chunk reads from all over memory, and would wait for.
 template <class F>
 KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] F const& f, [[maybe_unused]] bp::Chunk const& chunk) {
-  KOKKOS_IF_ON_HOST((for (Index e = chunk.first_edge; e < chunk.first_edge + chunk.count; ++e) __builtin_prefetch(&f.sums(f.graph.factor_variables(e)));))
+  KOKKOS_IF_ON_HOST((for (Index e = chunk.first_edge; e < chunk.first_edge + chunk.count; ++e)
+                         __builtin_prefetch(&f.sums(f.graph.factor_variables(e)));))
 }
 /// So many chunks ahead.
 inline constexpr Index chunks_ahead = 8;
@@ -84,7 +85,8 @@ class ChunkUpdate {
     fill(tree);
     auto const outside = number_of<Number>(node.outside);
     Number const total = tree.compose(chunk_.count);
-    if (!suffices(total) || !suffices(odds_against_both(total, outside))) return false;  // infinity times zero is no number
+    // infinity times zero is no number
+    if (!suffices(total) || !suffices(odds_against_both(total, outside))) return false;
     put_body<write>(tree, outside, weights_of<Number>(node.head));
     return true;
   }
@@ -98,7 +100,8 @@ class ChunkUpdate {
   template <Write write>
   KOKKOS_FUNCTION void put(int i, Value oriented) const {
     Index const edge = chunk_.first_edge + i;
-    put_message<write>(f_, edge, f_.graph.factor_variables(edge), before_[i], chunk_.disjunction ? -oriented : oriented);
+    put_message<write>(f_, edge, f_.graph.factor_variables(edge), before_[i],
+                       chunk_.disjunction ? -oriented : oriented);
   }
 
   F const& f_;

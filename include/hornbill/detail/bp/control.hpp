@@ -22,19 +22,21 @@ struct Control {
   Index contradiction = std::numeric_limits<Index>::max();  ///< lowest contradicted variable seen, or the largest Index
   Index stopped = 0;                                        ///< converged or contradicted
   Value damping = 0;                                        ///< of messages; acceleration changes it
-  Value lowest_residual = std::numeric_limits<Value>::max();///< at the end of any cycle of acceleration
-  Index stalled = 0;                                        ///< cycles since then
-  Index careful = 0;                                        ///< cycles follow without an extrapolation where one has failed
-  Value previous_residual = 0;                              ///< at the end of the cycle before
-  Index extrapolated = 0;                                   ///< whether that cycle ended in an extrapolation
-  Index pause = 0, last_pause = 0;                          ///< cycles still to go without one; and after the last that failed
+  Value lowest_residual = std::numeric_limits<Value>::max();  ///< at the end of any cycle of acceleration
+  Index stalled = 0;                                          ///< cycles since then
+  /// cycles follow without an extrapolation where one has failed
+  Index careful = 0;
+  Value previous_residual = 0;  ///< at the end of the cycle before
+  Index extrapolated = 0;       ///< whether that cycle ended in an extrapolation
+  /// cycles still to go without one; and after the last that failed
+  Index pause = 0, last_pause = 0;
 };
 
 /// Bins that residuals are counted in.
 inline constexpr Index num_bins = 512;
 /// How the messages of a round are selected, see selection.hpp.
 struct Selection {
-  Index threshold = 0;      ///< lowest bin that is selected
+  Index threshold = 0;  ///< lowest bin that is selected
   std::uint32_t round = 0;
 };
 
@@ -63,7 +65,8 @@ struct RecordingKey {
   bool operator==(RecordingKey const&) const = default;
 };
 struct Recording {
-  std::shared_ptr<void> graph;       ///< a Kokkos::Experimental::Graph, which keeps the factor graph and the evidence alive
+  /// a Kokkos::Experimental::Graph, which keeps the factor graph and the evidence alive
+  std::shared_ptr<void> graph;
   std::shared_ptr<void const> plan;  ///< so that no other plan can have its address
   RecordingKey key;
 };

@@ -15,10 +15,11 @@ struct ExtendedRange;
 template <>
 struct ExtendedRange<double> {
   static constexpr double up = 0x1p256, down = 0x1p-256, high = 0x1p128, low = 0x1p-128;
-  static constexpr double log_block = 177.44567822334599921;                        // 256 ln 2 ...
+  static constexpr double log_block = 177.44567822334599921;  // 256 ln 2 ...
   static constexpr double log_block_high = 0x1.62e42p+7, log_block_low = log_block - 0x1.62e42p+7;
-  static constexpr double plain = 0x1p480, log_plain = 332.7;                       // see is_ordinary()
-  static constexpr float plain_blocks = 1.f, log_blocks = 3.f;                      // whose numbers fit in a double with room
+  static constexpr double plain = 0x1p480, log_plain = 332.7;  // see is_ordinary()
+  // whose numbers fit in a double with room
+  static constexpr float plain_blocks = 1.f, log_blocks = 3.f;
 };
 template <>
 struct ExtendedRange<float> {
@@ -44,8 +45,14 @@ struct Extended {
   static KOKKOS_FUNCTION Extended from(Value value) {
     Extended x{value, 0.f};
     if (value == 0) return zero();
-    while (x.m >= Range::high) { x.m *= Range::down; x.k += 1.f; }
-    while (x.m < Range::low) { x.m *= Range::up; x.k -= 1.f; }
+    while (x.m >= Range::high) {
+      x.m *= Range::down;
+      x.k += 1.f;
+    }
+    while (x.m < Range::low) {
+      x.m *= Range::up;
+      x.k -= 1.f;
+    }
     return x;
   }
   /// exp(l), for l from -infinity to infinity. Near the middle it is the machine's exp.
@@ -53,7 +60,8 @@ struct Extended {
     if (Kokkos::abs(l) < Range::log_plain) return from(Kokkos::exp(l));
     if (Kokkos::isinf(l)) return l > 0 ? infinity() : zero();
     Value const blocks = Kokkos::round(l / Range::log_block);
-    return normalised(Kokkos::exp((l - blocks * Range::log_block_high) - blocks * Range::log_block_low), static_cast<float>(blocks));
+    return normalised(Kokkos::exp((l - blocks * Range::log_block_high) - blocks * Range::log_block_low),
+                      static_cast<float>(blocks));
   }
 
   KOKKOS_FUNCTION bool is_zero() const { return m == 0; }

@@ -44,7 +44,8 @@ struct KeepChanges {
     if (item.fields.stopped()) return;
     Value const now = item.fields.messages(item.task), before = e.previous(at);
     bool const moved = now != before && !Kokkos::isinf(now) && !Kokkos::isinf(before);
-    e.changes(Offset{iteration} * static_cast<Offset>(e.previous.extent(0)) + at) = moved ? static_cast<float>(now - before) : 0.f;
+    e.changes(Offset{iteration} * static_cast<Offset>(e.previous.extent(0)) + at) =
+        moved ? static_cast<float>(now - before) : 0.f;
     e.previous(at) = now;
   }
 };
@@ -72,7 +73,9 @@ struct SumProducts {
 
   static constexpr Index row = extrapolation_tile + 1;  // not a multiple of the number of memory banks
   template <class ExecutionSpace>
-  static std::size_t scratch_bytes(Index window) { return Scratch<float, ExecutionSpace>::shmem_size(window * row); }
+  static std::size_t scratch_bytes(Index window) {
+    return Scratch<float, ExecutionSpace>::shmem_size(window * row);
+  }
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
@@ -80,7 +83,8 @@ struct SumProducts {
     if (f.of_set(set).stopped()) return;
     Scratch<float, typename Member::execution_space> const tile(member.team_scratch(0), window * row);
     auto const messages = static_cast<Offset>(e.previous.extent(0)) / f.sets;
-    auto const slice = static_cast<Offset>(member.league_rank()) / f.sets, slices = static_cast<Offset>(member.league_size()) / f.sets;
+    auto const slice = static_cast<Offset>(member.league_rank()) / f.sets,
+               slices = static_cast<Offset>(member.league_size()) / f.sets;
     Offset const tiles = (messages + extrapolation_tile - 1) / extrapolation_tile;
     double* const sums = &e.products((slice * f.sets + set) * num_pairs(window));
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) { sums[p] = 0; });
@@ -89,7 +93,9 @@ struct SumProducts {
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window * extrapolation_tile), [&](Index at) {
         Index const i = at / extrapolation_tile, k = at % extrapolation_tile;
-        tile(i * row + k) = first + k < messages ? e.changes((i * messages + first + k) * f.sets + set) * e.sensitivities((first + k) * f.sets + set) : 0.f;
+        tile(i * row + k) = first + k < messages ? e.changes((i * messages + first + k) * f.sets + set) *
+                                                       e.sensitivities((first + k) * f.sets + set)
+                                                 : 0.f;
       });
       member.team_barrier();
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_pairs(window)), [&](Index p) {
@@ -124,7 +130,9 @@ struct Extrapolate {
   static constexpr double ridge = 1e-10, nearer = 0.9, less = 0.7, least = 0.1;
   static constexpr Index longest_pause = 8;
   template <class ExecutionSpace>
-  static std::size_t scratch_bytes(Index window) { return Scratch<double, ExecutionSpace>::shmem_size(window * (window + 1)); }
+  static std::size_t scratch_bytes(Index window) {
+    return Scratch<double, ExecutionSpace>::shmem_size(window * (window + 1));
+  }
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
@@ -154,7 +162,8 @@ struct Extrapolate {
 
  private:
   KOKKOS_FUNCTION double& coefficient(Index i, Index set) const { return e.coefficients(i * f.sets + set); }
-  /// To a diagonal of 1, as changes differ by orders of magnitude. The scales, and the right side, are kept in the last column.
+  /// To a diagonal of 1, as changes differ by orders of magnitude. The scales, and the right side, are kept in the last
+  /// column.
   template <class Member, class Matrix>
   KOKKOS_FUNCTION void scale(Member const& member, Matrix const& matrix, Index set) const {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window), [&](Index i) {
@@ -166,7 +175,8 @@ struct Extrapolate {
       Index const i = at / window, j = at % window;
       matrix(i, j) = matrix(i, j) * matrix(i, window) * matrix(j, window) + (i == j ? ridge : 0.0);
     });
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window), [&](Index i) { coefficient(i, set) = matrix(i, window); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, window),
+                         [&](Index i) { coefficient(i, set) = matrix(i, window); });
     member.team_barrier();
   }
   /// Gaussian elimination, a row a thread; the matrix is positive definite.
@@ -188,7 +198,8 @@ struct Extrapolate {
       matrix(i, window) = x / matrix(i, i);
     }
   }
-  /// From the solution y, scaled: gamma = y / sum(y); coefficient i is the sum of gamma_j, j < i. False where there is none.
+  /// From the solution y, scaled: gamma = y / sum(y); coefficient i is the sum of gamma_j, j < i. False where there is
+  /// none.
   template <class Matrix>
   KOKKOS_FUNCTION bool to_coefficients(Matrix const& matrix, Index set) const {
     double total = 0;
@@ -205,7 +216,8 @@ struct Extrapolate {
   KOKKOS_FUNCTION bool pauses(Control<Value>& c) const {
     if (c.extrapolated && c.careful) {
       bool const failed = c.residual > c.previous_residual;
-      c.last_pause = failed ? Kokkos::min(Index{longest_pause}, Kokkos::max(Index{1}, 2 * c.last_pause)) : c.last_pause / 2;
+      c.last_pause =
+          failed ? Kokkos::min(Index{longest_pause}, Kokkos::max(Index{1}, 2 * c.last_pause)) : c.last_pause / 2;
       if (failed) c.pause = c.last_pause;
     }
     c.previous_residual = c.residual;
@@ -213,7 +225,8 @@ struct Extrapolate {
     if (c.pause > 0) --c.pause;
     return !c.extrapolated;
   }
-  /// Smaller steps where a run comes no nearer; after the smallest the first again, now careful, then careless, in turns.
+  /// Smaller steps where a run comes no nearer; after the smallest the first again, now careful, then careless, in
+  /// turns.
   KOKKOS_FUNCTION void damp_more_if_stalled(Control<Value>& c) const {
     if (static_cast<double>(c.residual) < nearer * static_cast<double>(c.lowest_residual)) {
       c.lowest_residual = c.residual;
@@ -245,13 +258,16 @@ struct MoveMessages {
     if (item.fields.stopped() || Kokkos::isinf(now)) return;
     auto const entries = static_cast<Offset>(e.previous.extent(0));
     double back = 0;
-    for (Index i = 1; i < window; ++i) back += e.coefficients(i * f.sets + at % f.sets) * static_cast<double>(e.changes(i * entries + at));
-    item.fields.messages(item.task) = limit_to_grid(now - static_cast<Value>(Kokkos::fmax(-farthest, Kokkos::fmin(farthest, back))));
+    for (Index i = 1; i < window; ++i)
+      back += e.coefficients(i * f.sets + at % f.sets) * static_cast<double>(e.changes(i * entries + at));
+    item.fields.messages(item.task) =
+        limit_to_grid(now - static_cast<Value>(Kokkos::fmax(-farthest, Kokkos::fmin(farthest, back))));
   }
 };
 
 template <class ExecutionSpace, class Value, class MemorySpace>
-void make_once(ExecutionSpace const& exec, Extrapolation<Value, MemorySpace>& e, std::size_t messages, Index window, Index sets) {
+void make_once(ExecutionSpace const& exec, Extrapolation<Value, MemorySpace>& e, std::size_t messages, Index window,
+               Index sets) {
   auto make = [&](auto& view, char const* label, std::size_t size) {
     if (view.extent(0) == size) return;
     view = {};
@@ -270,18 +286,21 @@ using ExtrapolationOf = Extrapolation<typename F::Value, typename F::MemorySpace
 template <class Launcher, class F>
 void begin_window(Launcher& launcher, F const& f, ExtrapolationOf<F> const& e) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  launcher.parallel_for("hornbill::bp::begin_window", items<ExecutionSpace>(launcher.exec, f, f.graph.num_edges()), BeginWindow<F>{f, e});
+  launcher.parallel_for("hornbill::bp::begin_window", items<ExecutionSpace>(launcher.exec, f, f.graph.num_edges()),
+                        BeginWindow<F>{f, e});
 }
 
 template <class Launcher, class F>
 void keep_changes(Launcher& launcher, F const& f, ExtrapolationOf<F> const& e, Index iteration) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  launcher.parallel_for("hornbill::bp::keep_changes", items<ExecutionSpace>(launcher.exec, f, f.graph.num_messages()), KeepChanges<F>{f, e, iteration});
+  launcher.parallel_for("hornbill::bp::keep_changes", items<ExecutionSpace>(launcher.exec, f, f.graph.num_messages()),
+                        KeepChanges<F>{f, e, iteration});
 }
 
 /// Moves messages; sums and beliefs are to be formed anew.
 template <class Launcher, class F>
-void extrapolate(Launcher& launcher, F const& f, ExtrapolationOf<F> const& e, bp::Acceleration const& a, double first_damping) {
+void extrapolate(Launcher& launcher, F const& f, ExtrapolationOf<F> const& e, bp::Acceleration const& a,
+                 double first_damping) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   using Teams = BoundedTeams<ExecutionSpace, tuning.team_size>;
@@ -289,11 +308,14 @@ void extrapolate(Launcher& launcher, F const& f, ExtrapolationOf<F> const& e, bp
   auto teams = [&](Index count, std::size_t scratch) {
     return Teams(launcher.exec, count, tuning.team_size).set_scratch_size(0, Kokkos::PerTeam(scratch));
   };
-  launcher.parallel_for("hornbill::bp::sum_products", teams(slices * f.sets, SumProducts<F>::template scratch_bytes<ExecutionSpace>(window)),
+  launcher.parallel_for("hornbill::bp::sum_products",
+                        teams(slices * f.sets, SumProducts<F>::template scratch_bytes<ExecutionSpace>(window)),
                         SumProducts<F>{f, e, window});
-  launcher.parallel_for("hornbill::bp::extrapolate", teams(f.sets, Extrapolate<F>::template scratch_bytes<ExecutionSpace>(window)),
-                        Extrapolate<F>{f, e, window, slices, a.patience, static_cast<typename F::Value>(first_damping)});
-  launcher.parallel_for("hornbill::bp::move_messages", items<ExecutionSpace>(launcher.exec, f, messages), MoveMessages<F>{f, e, window});
+  launcher.parallel_for(
+      "hornbill::bp::extrapolate", teams(f.sets, Extrapolate<F>::template scratch_bytes<ExecutionSpace>(window)),
+      Extrapolate<F>{f, e, window, slices, a.patience, static_cast<typename F::Value>(first_damping)});
+  launcher.parallel_for("hornbill::bp::move_messages", items<ExecutionSpace>(launcher.exec, f, messages),
+                        MoveMessages<F>{f, e, window});
 }
 
 }  // namespace hornbill::detail

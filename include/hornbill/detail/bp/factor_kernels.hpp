@@ -12,8 +12,8 @@
 namespace hornbill::detail {
 
 /// Messages of chunks, one thread a chunk.   Source: hornbill/bp/README.md, equations 8 and 9.
-/// Traffic (double) of an AND of n variables: 20 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum (a
-/// gather), 8 B message read and 8 B written.
+/// Traffic (double) of an AND of n variables: 20 B chunk, 32 B parameters, and for each edge 4 B variable id, 32 B sum
+/// (a gather), 8 B message read and 8 B written.
 template <Write write, class F>
 struct FactorToVariable {
   using MemorySpace = typename F::MemorySpace;
@@ -28,9 +28,10 @@ struct FactorToVariable {
   }
 };
 
-/// The same of narrow factors, an edge a lane. Of several evidence sets neighbouring warps take one each, of the same edges, so that what
-/// they share, or what lies side by side, is near when the next asks for it.
-/// Traffic (double) for each edge: 16 B lane; and of each set 32 B sum (a gather), 8 B message read and 8 B written; 32 B parameters a factor.
+/// The same of narrow factors, an edge a lane. Of several evidence sets neighbouring warps take one each, of the same
+/// edges, so that what they share, or what lies side by side, is near when the next asks for it.
+/// Traffic (double) for each edge: 16 B lane; and of each set 32 B sum (a gather), 8 B message read and 8 B written; 32
+/// B parameters a factor.
 template <Write write, class F>
 struct NarrowToVariable {
   using MemorySpace = typename F::MemorySpace;
@@ -54,7 +55,8 @@ struct NarrowToVariable {
       bp::Lane const lane = lanes(Offset{warp} * bp::warp_size + id);
       NarrowLane<Set> const narrow(f, lane, id);
       auto const computed = narrow.message(f);
-      if (lane.is(bp::Lane::wanted) && !stopped) put_message<write>(f, lane.edge, lane.variable, narrow.in.before, computed);
+      if (lane.is(bp::Lane::wanted) && !stopped)
+        put_message<write>(f, lane.edge, lane.variable, narrow.in.before, computed);
     });
   }
 };
@@ -83,7 +85,8 @@ void launch_narrow_lanes(Launcher& launcher, F const& fields, bp::Plan<typename 
   constexpr int warps = tuning.team_size / bp::warp_size;
   using Teams = BoundedTeams<ExecutionSpace, tuning.team_size, tuning.teams_at_once>;
   Index const items = (end.warps - begin.warps) * fields.sets;
-  launcher.parallel_for("hornbill::bp::narrow_to_variable", Teams(launcher.exec, (items + warps - 1) / warps, warps, bp::warp_size),
+  launcher.parallel_for("hornbill::bp::narrow_to_variable",
+                        Teams(launcher.exec, (items + warps - 1) / warps, warps, bp::warp_size),
                         NarrowToVariable<write, F>{fields, plan.lanes, begin.warps, end.warps});
 }
 
@@ -94,9 +97,12 @@ void launch_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F::Memo
   auto narrow = [&](auto& to) { launch_narrow_lanes<write>(to, fields, plan, begin, end); };
   auto wide = [&](auto& to) { launch_wide_lanes<write>(to, fields, plan, begin, end); };
   bool const has_narrow = begin.warps != end.warps, has_wide = begin.wide != end.wide;
-  if (has_narrow && has_wide) launcher.together(wide, narrow);
-  else if (has_narrow) narrow(launcher);
-  else if (has_wide) wide(launcher);
+  if (has_narrow && has_wide)
+    launcher.together(wide, narrow);
+  else if (has_narrow)
+    narrow(launcher);
+  else if (has_wide)
+    wide(launcher);
 }
 
 /// Horn factors of a batch, a chunk a thread.
@@ -106,7 +112,8 @@ void launch_chunks(Launcher& launcher, F const& fields, bp::Plan<typename F::Mem
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   if (begin.wide != end.wide) launch_wide_threads<write>(launcher, fields, plan, begin, end);
   if (begin.chunks != end.chunks)
-    launcher.parallel_for("hornbill::bp::factor_to_variable", items<ExecutionSpace>(launcher.exec, fields, end.chunks - begin.chunks),
+    launcher.parallel_for("hornbill::bp::factor_to_variable",
+                          items<ExecutionSpace>(launcher.exec, fields, end.chunks - begin.chunks),
                           FactorToVariable<write, F>{fields, plan.chunks, begin.chunks});
 }
 
@@ -115,10 +122,13 @@ template <Write write, class Launcher, class F>
 void launch_batch(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan, Offset batch) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   auto const begin = plan.offsets[batch], end = plan.offsets[batch + 1];
-  if constexpr (uses_lanes<ExecutionSpace>) launch_lanes<write>(launcher, fields, plan, begin, end);
-  else launch_chunks<write>(launcher, fields, plan, begin, end);
+  if constexpr (uses_lanes<ExecutionSpace>)
+    launch_lanes<write>(launcher, fields, plan, begin, end);
+  else
+    launch_chunks<write>(launcher, fields, plan, begin, end);
   if (begin.tables != end.tables)
-    launcher.parallel_for("hornbill::bp::table_to_variable", items<ExecutionSpace>(launcher.exec, fields, end.tables - begin.tables),
+    launcher.parallel_for("hornbill::bp::table_to_variable",
+                          items<ExecutionSpace>(launcher.exec, fields, end.tables - begin.tables),
                           TableToVariable<write, F>{fields, plan.tables, plan.table_edges, begin.tables});
 }
 

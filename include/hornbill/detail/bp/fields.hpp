@@ -13,11 +13,14 @@ struct FieldMethods {
     auto const& cardinality = self().graph.tables.cardinality;
     return cardinality.extent(0) == 0 || cardinality(variable) == 2;
   }
-  KOKKOS_FUNCTION Index num_variables() const { return static_cast<Index>(self().graph.variable_offsets.extent(0)) - 1; }
+  KOKKOS_FUNCTION Index num_variables() const {
+    return static_cast<Index>(self().graph.variable_offsets.extent(0)) - 1;
+  }
   KOKKOS_FUNCTION Index num_edges() const { return static_cast<Index>(self().graph.factor_variables.extent(0)); }
 
-  /// Variable-to-factor message of an edge to a binary variable, as log-odds: the sum of all that the variable receives,
-  /// without `message`, what this factor sent. A contradiction is reported here because later messages may hide it.
+  /// Variable-to-factor message of an edge to a binary variable, as log-odds: the sum of all that the variable
+  /// receives, without `message`, what this factor sent. A contradiction is reported here because later messages may
+  /// hide it.
   KOKKOS_FUNCTION Value variable_to_factor(Index variable, Accumulator<Value> const& sum, Value message) const {
     if (sum.plus > 0 && sum.minus > 0) report_contradiction(variable);
     return log_odds_without(sum, message);
@@ -29,13 +32,15 @@ struct FieldMethods {
   KOKKOS_FUNCTION Value variable_to_factor(Index edge) const {
     return variable_to_factor(self().graph.factor_variables(edge), self().messages(edge));
   }
-  KOKKOS_FUNCTION void report_contradiction(Index variable) const { Kokkos::atomic_min(&self().control().contradiction, variable); }
+  KOKKOS_FUNCTION void report_contradiction(Index variable) const {
+    Kokkos::atomic_min(&self().control().contradiction, variable);
+  }
 
   /// Whether the run has ended: what was submitted ahead then changes nothing.
   KOKKOS_FUNCTION bool stopped() const { return self().control().stopped != 0; }
 
-  /// What becomes of a newly computed message: with damping it takes a part of its way. Certainty is not damped: it would
-  /// never be reached.
+  /// What becomes of a newly computed message: with damping it takes a part of its way. Certainty is not damped: it
+  /// would never be reached.
   KOKKOS_FUNCTION Value damped(Value before, Value computed) const {
     Value const after = limit_to_grid(computed), damping = self().damps ? self().control().damping : Value(0);
     if (damping == 0 || Kokkos::isinf(before) || Kokkos::isinf(after)) return after;
@@ -76,8 +81,8 @@ struct Fields : FieldMethods<Fields<Value_, MemorySpace_>, Value_> {
   KOKKOS_FUNCTION Fields const& of_set(Index) const { return *this; }
 };
 
-/// Arrays of several evidence sets, those of one entry side by side, so that neighbouring threads, which work on the same task of
-/// different sets, share what describes it and lie side by side in all else.
+/// Arrays of several evidence sets, those of one entry side by side, so that neighbouring threads, which work on the
+/// same task of different sets, share what describes it and lie side by side in all else.
 template <class Value_, class MemorySpace_>
 struct ManyFields {
   using Value = Value_;
@@ -95,7 +100,8 @@ struct ManyFields {
     Index set, sets;
     bool damps;
 
-    KOKKOS_FUNCTION Set(ManyFields const& many, Index s) : graph(many.graph), all(many.all), set(s), sets(many.sets), damps(many.all.damps) {}
+    KOKKOS_FUNCTION Set(ManyFields const& many, Index s)
+        : graph(many.graph), all(many.all), set(s), sets(many.sets), damps(many.all.damps) {}
     KOKKOS_FUNCTION std::size_t at(Index i) const { return static_cast<std::size_t>(i) * sets + set; }
     KOKKOS_FUNCTION auto& evidence(Index i) const { return all.evidence(at(i)); }
     KOKKOS_FUNCTION auto& messages(Index i) const { return all.messages(at(i)); }
@@ -133,7 +139,8 @@ enum class Write {
 
 /// Entry `at` of messages, which was `before` and is a term of slot `slot`.
 template <Write write, class F>
-KOKKOS_INLINE_FUNCTION void put_message(F const& f, Index at, Index slot, typename F::Value before, typename F::Value computed) {
+KOKKOS_INLINE_FUNCTION void put_message(F const& f, Index at, Index slot, typename F::Value before,
+                                        typename F::Value computed) {
   auto const after = f.damped(before, computed);
   if constexpr (write == Write::stage)
     f.pending(at) = after;
@@ -143,9 +150,11 @@ KOKKOS_INLINE_FUNCTION void put_message(F const& f, Index at, Index slot, typena
     if (before != after) add_sum(f.sums(slot), difference(before, after));
 }
 
-/// Second phase of a batch for one message. Additions on the grid are exact, so their order, which varies, does not matter.
+/// Second phase of a batch for one message. Additions on the grid are exact, so their order, which varies, does not
+/// matter.
 template <class F>
-KOKKOS_INLINE_FUNCTION void commit_message(F const& f, Index at, Index slot, typename F::Value before, typename F::Value after) {
+KOKKOS_INLINE_FUNCTION void commit_message(F const& f, Index at, Index slot, typename F::Value before,
+                                           typename F::Value after) {
   if (before == after) return;
   f.messages(at) = after;
   atomic_add_sum(f.sums(slot), difference(before, after));

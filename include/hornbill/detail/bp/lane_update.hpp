@@ -66,13 +66,14 @@ struct LaneInput {
   }
   template <class Number>
   KOKKOS_FUNCTION LaneTree<Number> tree(Number odds) const {
-    return {lane.is(bp::Lane::head) ? Number{} : odds, lane.position(), lane.count(), id - lane.position(), lane.levels()};
+    return {lane.is(bp::Lane::head) ? Number{} : odds, lane.position(), lane.count(), id - lane.position(),
+            lane.levels()};
   }
   KOKKOS_FUNCTION Value orient(Value message) const { return lane.is(bp::Lane::disjunction) ? -message : message; }
 };
 
-// What plain numbers do not suffice for are functions of their own, and no part of those that call them: they need many registers and
-// much room among a kernel's instructions, and are seldom called.
+// What plain numbers do not suffice for are functions of their own, and no part of those that call them: they need many
+// registers and much room among a kernel's instructions, and are seldom called.
 
 /// Messages of narrow factors.
 template <class F>
@@ -86,7 +87,8 @@ struct NarrowLane {
   }
   KOKKOS_FUNCTION Value message(F const& f) const {
     Value oriented = 0;
-    if (!(all_lanes(in.ordinary) && message_in<Value>(oriented))) oriented = message_out_of_range(f.graph.parameters, in.lane, in.id, in.exponent);
+    if (!(all_lanes(in.ordinary) && message_in<Value>(oriented)))
+      oriented = message_out_of_range(f.graph.parameters, in.lane, in.id, in.exponent);
     return in.orient(oriented);
   }
 
@@ -112,7 +114,8 @@ struct NarrowLane {
     if (in.lane.is(bp::Lane::wanted)) oriented = detail::message(form, against);
     return true;
   }
-  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(Parameters const& parameters, bp::Lane lane, int id, Value exponent) {
+  [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(Parameters const& parameters, bp::Lane lane,
+                                                                      int id, Value exponent) {
     NarrowLane narrow(lane, id);
     narrow.in.exponent = exponent;
     if (lane.is(bp::Lane::valid)) narrow.read_parameters(parameters);
@@ -131,7 +134,8 @@ KOKKOS_FUNCTION bp::Lane lane_of(F const& f, bp::Chunk const& chunk, int id) {
   Index const edge = chunk.first_edge + id;
   return {edge, f.graph.factor_variables(edge), chunk.factor,
           Lane::valid | (chunk.wanted >> id & 1u ? Lane::wanted : 0u) | (chunk.head && id == 0 ? Lane::head : 0u) |
-              (chunk.disjunction ? Lane::disjunction : 0u) | (chunk.ordinary ? Lane::ordinary : 0u) | Lane::pack(id, chunk.count) | levels};
+              (chunk.disjunction ? Lane::disjunction : 0u) | (chunk.ordinary ? Lane::ordinary : 0u) |
+              Lane::pack(id, chunk.count) | levels};
 }
 
 /// Totals and messages of a chunk of a wide factor, which has the warp for itself.
@@ -153,7 +157,8 @@ struct WideLane {
     return total_out_of_range(in);
   }
   KOKKOS_FUNCTION Value message(Node<Value> const& node) const {
-    bool const ordinary = in.ordinary && node.outside.is_ordinary() && node.head.c1.is_ordinary() && node.head.c2.is_ordinary();
+    bool const ordinary =
+        in.ordinary && node.outside.is_ordinary() && node.head.c1.is_ordinary() && node.head.c2.is_ordinary();
     Value oriented = 0;
     if (!(all_lanes(ordinary) && message_in<Value>(in, node, oriented))) oriented = message_out_of_range(in, node);
     return in.orient(oriented);
@@ -165,10 +170,13 @@ struct WideLane {
     auto const outside = number_of<Number>(node.outside);
     auto const tree = in.tree(in.template odds<Number>());
     if (!all_lanes(suffices(tree.total) && suffices(odds_against_both(tree.total, outside)))) return false;
-    oriented = detail::message(form_to_body(weights_of<Number>(node.head)), tree.leave_one_out(outside, in.lane.levels()));
+    oriented =
+        detail::message(form_to_body(weights_of<Number>(node.head)), tree.leave_one_out(outside, in.lane.levels()));
     return true;
   }
-  [[gnu::noinline]] static KOKKOS_FUNCTION E total_out_of_range(LaneInput<F> in) { return in.tree(in.template odds<E>()).total; }
+  [[gnu::noinline]] static KOKKOS_FUNCTION E total_out_of_range(LaneInput<F> in) {
+    return in.tree(in.template odds<E>()).total;
+  }
   [[gnu::noinline]] static KOKKOS_FUNCTION Value message_out_of_range(LaneInput<F> in, Node<Value> node) {
     Value oriented = 0;
     message_in<E>(in, node, oriented);

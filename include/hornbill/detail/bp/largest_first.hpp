@@ -50,7 +50,8 @@ struct RunLargestFirst {
     // All updates may have gone where marginals do not move: what waits counts too.
     float largest = 0;
     for (Index edge = 0; edge < f.num_edges(); ++edge)
-      for_each_entry(f, edge, [&](Index at, Index slot) { largest = Kokkos::fmax(largest, residual_of_entry(f, at, slot)); });
+      for_each_entry(f, edge,
+                     [&](Index at, Index slot) { largest = Kokkos::fmax(largest, residual_of_entry(f, at, slot)); });
     largest_waiting() = largest;
   }
 
@@ -65,14 +66,15 @@ struct RunLargestFirst {
     float largest = 0;
     for_each_entry(f, edge, [&](Index at, Index) {
       auto const before = f.messages(at), after = f.pending(at);
-      if (before != after) largest = Kokkos::fmax(largest, Kokkos::fmax(change_of_probability(before, after), Kokkos::Experimental::norm_min_v<float>));
+      if (before != after)
+        largest = Kokkos::fmax(
+            largest, Kokkos::fmax(change_of_probability(before, after), Kokkos::Experimental::norm_min_v<float>));
     });
     return largest;
   }
   KOKKOS_FUNCTION void update(Index edge) const {
-    for_each_entry(f, edge, [&](Index at, Index slot) {
-      put_message<Write::commit>(f, at, slot, f.messages(at), f.pending(at));
-    });
+    for_each_entry(
+        f, edge, [&](Index at, Index slot) { put_message<Write::commit>(f, at, slot, f.messages(at), f.pending(at)); });
     priorities.set(edge, priority(edge));  // not nothing where it was damped
     Index const v = f.graph.factor_variables(edge);
     for (Index k = f.graph.variable_offsets(v); k < f.graph.variable_offsets(v + 1); ++k)
@@ -86,9 +88,12 @@ void run_largest_first(Launcher& launcher, F const& f, bp::Plan<typename F::Memo
                        Kokkos::View<float*, typename F::MemorySpace> const& priorities,
                        Kokkos::View<typename F::Value*, typename F::MemorySpace> const& largest_changes) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  Kokkos::View<typename F::Value, typename F::MemorySpace> const largest_waiting = Kokkos::subview(largest_changes, largest_changes.extent(0) / 2);
-  launcher.parallel_for("hornbill::bp::run_largest_first", Range<ExecutionSpace>(launcher.exec, 0, 1),
-                        RunLargestFirst<F>{f, undamped(f), Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}, largest_waiting});
+  Kokkos::View<typename F::Value, typename F::MemorySpace> const largest_waiting =
+      Kokkos::subview(largest_changes, largest_changes.extent(0) / 2);
+  launcher.parallel_for(
+      "hornbill::bp::run_largest_first", Range<ExecutionSpace>(launcher.exec, 0, 1),
+      RunLargestFirst<F>{
+          f, undamped(f), Tasks(by_factor), by_factor.sequence, by_factor.readers, {priorities}, largest_waiting});
 }
 
 }  // namespace hornbill::detail

@@ -1,4 +1,5 @@
-// Where kernels go: into the execution space at once, or into a graph that is recorded once and submitted again and again.
+// Where kernels go: into the execution space at once, or into a graph that is recorded once and submitted again and
+// again.
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -14,8 +14,8 @@
 
 namespace hornbill::detail {
 
-/// The parts of a local update: a step is marked where a variable that it reads has moved by more than the threshold, in the
-/// probability of a message to it or in its own since it was last propagated.
+/// The parts of a local update: a step is marked where a variable that it reads has moved by more than the threshold,
+/// in the probability of a message to it or in its own since it was last propagated.
 /// \tparam alone  one thread does all; otherwise many share a round
 template <bool alone, class F>
 struct LocalUpdate {
@@ -56,8 +56,8 @@ struct LocalUpdate {
       if (moved > threshold) mark(f.graph.factor_variables(edge), step);
     });
   }
-  /// Marks the readers of its variables that have moved since they were last propagated. Where others may have moved them too,
-  /// the step itself is among them.
+  /// Marks the readers of its variables that have moved since they were last propagated. Where others may have moved
+  /// them too, the step itself is among them.
   KOKKOS_FUNCTION void propagate(Index step) const {
     for_each_edge(tasks, steps(step), [&](Index edge) {
       Index const v = f.graph.factor_variables(edge);
@@ -68,20 +68,26 @@ struct LocalUpdate {
  private:
   KOKKOS_FUNCTION float commit_entry(Index at, Index slot) const {
     Value const before = f.messages(at), after = f.pending(at);
-    if constexpr (alone) put_message<Write::commit>(f, at, slot, before, after);
-    else commit_message(f, at, slot, before, after);
+    if constexpr (alone)
+      put_message<Write::commit>(f, at, slot, before, after);
+    else
+      commit_message(f, at, slot, before, after);
     return change_of_probability(before, after);
   }
   KOKKOS_FUNCTION void set_bit(Index step) const {
     auto& word = local.marks(step / bits);
     std::uint32_t const bit = 1u << step % bits;
-    if constexpr (alone) word |= bit;
-    else if ((word & bit) == 0) Kokkos::atomic_or(&word, bit);
+    if constexpr (alone)
+      word |= bit;
+    else if ((word & bit) == 0)
+      Kokkos::atomic_or(&word, bit);
   }
   KOKKOS_FUNCTION bool spend(Index edges, bool counts = true) const {
     auto& work = local.work();
-    if constexpr (alone) work.edges += edges;
-    else if (counts) Kokkos::atomic_add(&work.edges, Offset{edges});
+    if constexpr (alone)
+      work.edges += edges;
+    else if (counts)
+      Kokkos::atomic_add(&work.edges, Offset{edges});
     if (edges > longest) work.overrun = 1;
     return edges <= longest;
   }
@@ -94,7 +100,8 @@ struct SweepLocally {
 
   KOKKOS_FUNCTION void operator()(Index) const {
     if (update.f.stopped()) return;
-    while (sweep() && !update.overrun()) {}
+    while (sweep() && !update.overrun()) {
+    }
   }
 
  private:
@@ -117,7 +124,8 @@ struct SweepLocally {
   }
 };
 
-/// Rounds in which all marked steps are updated at once, by one team: between rounds stands a barrier instead of a launch.
+/// Rounds in which all marked steps are updated at once, by one team: between rounds stands a barrier instead of a
+/// launch.
 template <class F>
 struct RunLocally {
   LocalUpdate<false, F> update;
@@ -146,11 +154,14 @@ struct RunLocally {
   KOKKOS_FUNCTION Index take_marks(Member const& member) const {
     auto const& local = update.local;
     Index count = 0;
-    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(member, static_cast<Index>(local.marks.extent(0))), [&](Index w, Index& sum) {
-      local.taken(w) = local.marks(w);
-      local.marks(w) = 0;
-      sum += Kokkos::popcount(local.taken(w));
-    }, count);
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(member, static_cast<Index>(local.marks.extent(0))),
+        [&](Index w, Index& sum) {
+          local.taken(w) = local.marks(w);
+          local.marks(w) = 0;
+          sum += Kokkos::popcount(local.taken(w));
+        },
+        count);
     member.team_barrier();
     return count;
   }
@@ -173,26 +184,35 @@ struct MarkChanged {
   KOKKOS_FUNCTION void operator()(Index i) const { update.mark(variables(i), update.no_step); }
 };
 
-/// Updates what changed evidence moves by more than the threshold, from messages that were at rest before. Waits for `exec`.
-/// It ends with all at rest, or, where too much moves, at any point: then iterations are the better way.
+/// Updates what changed evidence moves by more than the threshold, from messages that were at rest before. Waits for
+/// `exec`. It ends with all at rest, or, where too much moves, at any point: then iterations are the better way.
 template <class ExecutionSpace, class F>
-LocalWork update_locally(ExecutionSpace const& exec, F const& fields, bp::Plan<typename F::MemorySpace> const& by_factor,
-                         LocalMarks<typename F::MemorySpace> const& local, std::vector<Index> const& changed, double threshold) {
+LocalWork update_locally(ExecutionSpace const& exec, F const& fields,
+                         bp::Plan<typename F::MemorySpace> const& by_factor,
+                         LocalMarks<typename F::MemorySpace> const& local, std::vector<Index> const& changed,
+                         double threshold) {
   using MemorySpace = typename F::MemorySpace;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   Kokkos::Profiling::ScopedRegion region("hornbill::bp::update_locally");
   Kokkos::deep_copy(exec, local.marks, 0u);
   Kokkos::deep_copy(exec, local.work, LocalWork{});
-  auto const budget = std::min(static_cast<Index>(tuning.local_share * fields.num_edges()), tuning.max_local_edges), longest = std::min(budget, tuning.local_longest);
+  auto const budget = std::min(static_cast<Index>(tuning.local_share * fields.num_edges()), tuning.max_local_edges),
+             longest = std::min(budget, tuning.local_longest);
   auto const parts = [&]<bool alone> {
-    return LocalUpdate<alone, F>{undamped(fields), Tasks(by_factor), by_factor.sequence, by_factor.readers, local, static_cast<float>(threshold), budget, longest};
+    return LocalUpdate<alone, F>{
+        undamped(fields), Tasks(by_factor), by_factor.sequence, by_factor.readers, local, static_cast<float>(threshold),
+        budget,           longest};
   };
   auto const variables = to_view<Index, MemorySpace>(exec, "hornbill::bp::changed", changed);
-  Kokkos::parallel_for("hornbill::bp::mark_changed", Range<ExecutionSpace>(exec, 0, static_cast<Index>(changed.size())), MarkChanged<F>{parts.template operator()<false>(), variables});
+  Kokkos::parallel_for("hornbill::bp::mark_changed", Range<ExecutionSpace>(exec, 0, static_cast<Index>(changed.size())),
+                       MarkChanged<F>{parts.template operator()<false>(), variables});
   if constexpr (tuning.lanes) {
-    Kokkos::parallel_for("hornbill::bp::run_locally", BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size), RunLocally<F>{parts.template operator()<false>()});
+    Kokkos::parallel_for("hornbill::bp::run_locally",
+                         BoundedTeams<ExecutionSpace, tuning.stretch_team_size>(exec, 1, tuning.stretch_team_size),
+                         RunLocally<F>{parts.template operator()<false>()});
   } else {
-    Kokkos::parallel_for("hornbill::bp::sweep_locally", Range<ExecutionSpace>(exec, 0, 1), SweepLocally<F>{parts.template operator()<true>()});
+    Kokkos::parallel_for("hornbill::bp::sweep_locally", Range<ExecutionSpace>(exec, 0, 1),
+                         SweepLocally<F>{parts.template operator()<true>()});
   }
   LocalWork work;
   Kokkos::View<LocalWork, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(&work);

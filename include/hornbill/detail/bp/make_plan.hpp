@@ -26,7 +26,8 @@ inline bp::Mode choose_mode(bp::Batches const& batches, bp::Execution execution,
     case bp::Updates::selected: return Mode::selected;
     case bp::Updates::largest_first: return Mode::largest_first;
   }
-  bool const in_sequence = execution == bp::Execution::automatic && !batches.order.empty() && statistics.median < sequential_below;
+  bool const in_sequence =
+      execution == bp::Execution::automatic && !batches.order.empty() && statistics.median < sequential_below;
   return in_sequence ? Mode::sequential : Mode::batched;
 }
 
@@ -44,20 +45,30 @@ HostPlan lay_out(HostFactorGraph const& graph, Batches const& batches, PlanOptio
   plan.sets = options.sets;
   if (options.sets < 1) throw InputError("a plan is for at least one evidence set");
   bool const chooses = plan.mode == Mode::selected || plan.mode == Mode::largest_first;
-  if (options.sets > 1 && chooses) throw InputError("RESIDUAL and SEQMAX choose among the messages of one evidence set; several at once need another schedule");
-  if (plan.mode == Mode::largest_first && graph.num_edges() > Offset{1} << 30) throw CapacityError("SEQMAX needs a graph of at most 2^30 edges");
-  if (plan.mode == Mode::sequential) detail::lay_out_sequence(graph, batches.order, plan);
-  else if (plan.mode != Mode::largest_first) detail::lay_out_batches(graph, batches, tuning.lanes, plan);
-  if (plan.mode == Mode::batched) plan.segments = detail::make_segments(batches, tuning.stretch_batch);
-  else plan.edges = {};
+  if (options.sets > 1 && chooses)
+    throw InputError(
+        "RESIDUAL and SEQMAX choose among the messages of one evidence set; several at once need another schedule");
+  if (plan.mode == Mode::largest_first && graph.num_edges() > Offset{1} << 30)
+    throw CapacityError("SEQMAX needs a graph of at most 2^30 edges");
+  if (plan.mode == Mode::sequential)
+    detail::lay_out_sequence(graph, batches.order, plan);
+  else if (plan.mode != Mode::largest_first)
+    detail::lay_out_batches(graph, batches, tuning.lanes, plan);
+  if (plan.mode == Mode::batched)
+    plan.segments = detail::make_segments(batches, tuning.stretch_batch);
+  else
+    plan.edges = {};
   detail::lay_out_rows(graph, plan);
-  if ((options.local_update && options.sets == 1) || plan.mode == Mode::largest_first) plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
+  if ((options.local_update && options.sets == 1) || plan.mode == Mode::largest_first)
+    plan.by_factor = std::make_shared<HostPlan const>(detail::lay_out_by_factor(graph, batches.edges));
   plan.selection = batches.selection;
   if (batches.reshuffled)
-    plan.of_iteration = [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled, sets = options.sets,
-                         execution = plan.mode == Mode::sequential ? Execution::sequential : Execution::batched](int iteration) {
-      return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}), {execution, sets, false});
-    };
+    plan.of_iteration =
+        [graph = std::make_shared<HostFactorGraph const>(graph), random = *batches.reshuffled, sets = options.sets,
+         execution = plan.mode == Mode::sequential ? Execution::sequential : Execution::batched](int iteration) {
+          return lay_out<ExecutionSpace>(*graph, make_batches(*graph, SeqFix{random_order(*graph, random, iteration)}),
+                                         {execution, sets, false});
+        };
   return plan;
 }
 

@@ -29,8 +29,10 @@ inline std::size_t largest_changes_of(Index sets, std::size_t variables, bool la
 template <class ExecutionSpace, class MemorySpace>
 Offset largest_launch(bp::Plan<MemorySpace> const& plan, Offset edges) {
   Index const teams = std::min(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.max_parts);
-  auto most = static_cast<Offset>(plan.small_rows.extent(0) + plan.medium_rows.extent(0) + plan.large_rows.extent(0) + plan.long_rows.extent(0));
-  if (plan.of_iteration && uses_lanes<ExecutionSpace>) most = std::max(most, 2 * edges + bp::warp_size);  // of orders to come
+  auto most = static_cast<Offset>(plan.small_rows.extent(0) + plan.medium_rows.extent(0) + plan.large_rows.extent(0) +
+                                  plan.long_rows.extent(0));
+  // of orders to come
+  if (plan.of_iteration && uses_lanes<ExecutionSpace>) most = std::max(most, 2 * edges + bp::warp_size);
   for (std::size_t b = 0; b + 1 < plan.offsets.size(); ++b) {
     auto const &begin = plan.offsets[b], &end = plan.offsets[b + 1];
     most = std::max({most, Offset{end.warps - begin.warps} * bp::warp_size, Offset{end.wide - begin.wide} * teams});
@@ -52,16 +54,22 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   using Kokkos::view_alloc;
   State<Value, MemorySpace> state;
   state.sets = plan.sets;
-  if (std::max<Offset>({graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan, graph.num_edges())}) * plan.sets > detail::max_items)
-    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " + std::to_string(detail::max_items) +
-                        " entries or tasks that a device can hold" + (plan.sets > 1 ? "; run fewer at once" : ""));
+  if (std::max<Offset>(
+          {graph.num_messages(), graph.num_slots(), detail::largest_launch<ExecutionSpace>(plan, graph.num_edges())}) *
+          plan.sets >
+      detail::max_items)
+    throw CapacityError("a state of " + std::to_string(plan.sets) + " evidence sets has more than the " +
+                        std::to_string(detail::max_items) + " entries or tasks that a device can hold" +
+                        (plan.sets > 1 ? "; run fewer at once" : ""));
   auto make = [&](auto& view, char const* label, std::size_t size) {
-    view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label, size * plan.sets);
+    view = detail::allocate_initialised<std::decay_t<decltype(view)>>(exec, std::string("hornbill::bp::") + label,
+                                                                      size * plan.sets);
   };
   make(state.messages, "messages", graph.num_messages());
   make(state.sums, "sums", graph.num_slots());
   make(state.beliefs, "beliefs", graph.num_slots());
-  make(state.pending, "pending", plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? graph.num_messages() : 0);
+  make(state.pending, "pending",
+       plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? graph.num_messages() : 0);
   if (plan.mode == Mode::selected) {
     make(state.residuals, "residuals", graph.num_messages());
     make(state.residual_counts, "residual_counts", detail::num_bins);
@@ -79,7 +87,8 @@ State<Value, MemorySpace> make_state(ExecutionSpace const& exec, FactorGraph<Val
   make(state.weights, "weights", graph.tables.num_weights);
   make(state.table_sums, "table_sums", graph.tables.num_weights);
   make(state.controls, "controls", 1);
-  make(state.largest_changes, "largest_changes", detail::largest_changes_of(plan.sets, graph.num_variables(), backend::TuningOf<ExecutionSpace>::value.lanes));
+  make(state.largest_changes, "largest_changes",
+       detail::largest_changes_of(plan.sets, graph.num_variables(), backend::TuningOf<ExecutionSpace>::value.lanes));
   return state;
 }
 
@@ -98,23 +107,30 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
              2 * sizeof(detail::Extended<Value>) * weights * plan.sets;
   }
   std::size_t const sets = plan.sets;
-  std::size_t const structure = sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
+  std::size_t const structure =
+      sizeof(Index) * (2 * edges + factors + slots) + sizeof(detail::HornParameters<Value>) * factors;
   int const window = Acceleration{}.window;
-  std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages + sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
-  std::size_t const staged = (plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? sizeof(Value) * messages : 0) +
-                             (plan.mode == Mode::selected ? sizeof(float) * messages : 0) +
-                             (plan.mode == Mode::largest_first ? sizeof(float) * detail::priorities_of(edges) : 0);
+  std::size_t const extrapolation = (sizeof(Value) + sizeof(float) * (1 + window)) * messages +
+                                    sizeof(double) * detail::num_slices(messages) * detail::num_pairs(window);
+  std::size_t const staged =
+      (plan.mode == Mode::batched || plan.mode == Mode::selected || plan.by_factor ? sizeof(Value) * messages : 0) +
+      (plan.mode == Mode::selected ? sizeof(float) * messages : 0) +
+      (plan.mode == Mode::largest_first ? sizeof(float) * detail::priorities_of(edges) : 0);
   Index const nodes = std::max(plan.num_nodes, plan.by_factor ? plan.by_factor->num_nodes : 0);
   std::size_t const state = sizeof(Value) * (messages + slots) + staged + extrapolation +
-                            sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) + sizeof(detail::Node<Value>) * nodes;
+                            sizeof(detail::Accumulator<Value>) * (2 * slots + plan.num_part_sums) +
+                            sizeof(detail::Node<Value>) * nodes;
   auto bytes = [](auto const&... lists) { return ((lists.size() * sizeof(lists[0])) + ...); };
   auto bytes_of = [&](HostPlan const& p) {
-    return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.offsets, p.sequence, p.small_rows, p.medium_rows,
-                 p.large_rows, p.long_rows, p.hubs, p.readers);
+    return bytes(p.chunks, p.parts, p.lanes, p.wide, p.tables, p.table_edges, p.edges, p.offsets, p.sequence,
+                 p.small_rows, p.medium_rows, p.large_rows, p.long_rows, p.hubs, p.readers);
   };
-  std::size_t const tasks = bytes_of(plan), by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;
-  std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;  // an order beside the first, which may be a little longer
-  return structure + state * sets + plans + by_factor + tables + sizeof(Value) * sets * detail::largest_changes_of(plan.sets, graph.num_variables, true);
+  std::size_t const tasks = bytes_of(plan),
+                    by_factor = plan.by_factor ? bytes_of(*plan.by_factor) + plan.by_factor->sequence.size() / 4 : 0;
+  // an order beside the first, which may be a little longer
+  std::size_t const plans = plan.of_iteration ? 2 * tasks + tasks / 16 : tasks;
+  return structure + state * sets + plans + by_factor + tables +
+         sizeof(Value) * sets * detail::largest_changes_of(plan.sets, graph.num_variables, true);
 }
 
 }  // namespace hornbill::bp

@@ -1,9 +1,9 @@
 // The tree by which the odds of a factor's members are composed.
 //
-// Its leaves are the factor's edges in order, the head first (as 0, which is neutral). Blocks of 2^l leaves, counted from the
-// first, are the nodes of level l; what lies beyond the last leaf is 0. A node's total is that of its two halves; the odds *outside*
-// a node are those outside its parent and those of its sibling. The shape follows from the number of leaves alone, so threads,
-// lanes and teams that walk it in pieces of any size compute the same bits.
+// Its leaves are the factor's edges in order, the head first (as 0, which is neutral). Blocks of 2^l leaves, counted
+// from the first, are the nodes of level l; what lies beyond the last leaf is 0. A node's total is that of its two
+// halves; the odds *outside* a node are those outside its parent and those of its sibling. The shape follows from the
+// number of leaves alone, so threads, lanes and teams that walk it in pieces of any size compute the same bits.
 #pragma once
 
 #include <hornbill/bp/tasks.hpp>
@@ -30,7 +30,7 @@ struct BlockTree {
   /// Down again: replaces each leaf by the odds outside it. `outside` are those outside the root.
   KOKKOS_FUNCTION void leave_one_out(int count, Number outside) {
     int first[7], nodes[7], levels = 0, at = 0;
-    for (int n = count; ; n = (n + 1) / 2) {
+    for (int n = count;; n = (n + 1) / 2) {
       first[levels] = at;
       nodes[levels++] = n;
       at += n;
@@ -53,8 +53,8 @@ struct BlockTree {
 /// A node of a wide factor's tree.
 template <class Value>
 struct Node {
-  Extended<Value> total, outside;    ///< odds against what is below it, and against all else
-  HeadWeights<Extended<Value>> head; ///< of the factor; only at the nodes of chunks
+  Extended<Value> total, outside;     ///< odds against what is below it, and against all else
+  HeadWeights<Extended<Value>> head;  ///< of the factor; only at the nodes of chunks
 };
 
 template <class Value>
@@ -81,7 +81,9 @@ struct NodeLevels {
   }
   KOKKOS_FUNCTION Index total() const { return first[levels - 1] + count[levels - 1] - first[0]; }
   /// Nodes of level l below node b of level l + 1.
-  KOKKOS_FUNCTION Index block_size(int l, Index b) const { return Kokkos::min(Index{bp::chunk_size}, count[l] - b * bp::chunk_size); }
+  KOKKOS_FUNCTION Index block_size(int l, Index b) const {
+    return Kokkos::min(Index{bp::chunk_size}, count[l] - b * bp::chunk_size);
+  }
 };
 
 }  // namespace hornbill::detail

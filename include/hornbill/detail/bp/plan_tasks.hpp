@@ -17,8 +17,14 @@ struct Tasks {
   Array<bp::BatchOffsets> offsets;
 
   explicit Tasks(bp::Plan<MemorySpace> const& plan)
-      : chunks(plan.chunks), parts(plan.parts), lanes(plan.lanes), wide(plan.wide), tables(plan.tables), table_edges(plan.table_edges),
-        edges(plan.edges), offsets(plan.device_offsets) {}
+      : chunks(plan.chunks),
+        parts(plan.parts),
+        lanes(plan.lanes),
+        wide(plan.wide),
+        tables(plan.tables),
+        table_edges(plan.table_edges),
+        edges(plan.edges),
+        offsets(plan.device_offsets) {}
 };
 
 }  // namespace hornbill::detail

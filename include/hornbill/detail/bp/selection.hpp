@@ -14,9 +14,11 @@ KOKKOS_INLINE_FUNCTION Index bin_of(float residual) {
   return Kokkos::min(num_bins - 1, static_cast<Index>(Kokkos::bit_cast<std::uint32_t>(residual) >> 21));
 }
 
-/// A number in [0, 1) for each edge and round, that depends on nothing else.   Source: SplitMix64's finaliser (Steele et al. 2014)
+/// A number in [0, 1) for each edge and round, that depends on nothing else.   Source: SplitMix64's finaliser (Steele
+/// et al. 2014)
 KOKKOS_INLINE_FUNCTION float random_number(std::uint64_t seed, std::uint32_t round, Index edge) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint32_t>(edge));
+  std::uint64_t x =
+      seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(round) << 32 | static_cast<std::uint32_t>(edge));
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f;
@@ -31,8 +33,8 @@ KOKKOS_INLINE_FUNCTION float change_of_probability(Value a, Value b) {
   return -Kokkos::expm1(-apart) / ((1.f + Kokkos::exp(-high)) * (1.f + Kokkos::exp(low)));
 }
 
-/// Calls entry(at, slot) for the entries of an edge's message, and the slots they are terms of: one, or one for each state where
-/// there are not two.
+/// Calls entry(at, slot) for the entries of an edge's message, and the slots they are terms of: one, or one for each
+/// state where there are not two.
 template <class F, class Entry>
 KOKKOS_INLINE_FUNCTION void for_each_entry(F const& f, Index edge, Entry const& entry) {
   Index const v = f.graph.factor_variables(edge);
@@ -42,8 +44,9 @@ KOKKOS_INLINE_FUNCTION void for_each_entry(F const& f, Index edge, Entry const& 
     entry(f.num_edges() + tables.message_offsets(edge) + s, f.num_variables() + tables.state_offsets(v) + s);
 }
 
-/// By how much a pending message would change its own probability, or that of its variable: messages near certainty change by
-/// much in log-odds and by nothing in probability, and it is the others at the variable that tell whether that matters.
+/// By how much a pending message would change its own probability, or that of its variable: messages near certainty
+/// change by much in log-odds and by nothing in probability, and it is the others at the variable that tell whether
+/// that matters.
 template <class Value, class MemorySpace>
 KOKKOS_INLINE_FUNCTION float residual_of_entry(Fields<Value, MemorySpace> const& f, Index at, Index slot) {
   Value const before = f.messages(at), after = f.pending(at);
@@ -56,7 +59,8 @@ KOKKOS_INLINE_FUNCTION float residual_of_entry(Fields<Value, MemorySpace> const&
 
 /// The largest residual of an edge's entries.
 template <class Value, class MemorySpace>
-KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f, Kokkos::View<float*, MemorySpace> const& residuals, Index edge) {
+KOKKOS_INLINE_FUNCTION float residual_of(Fields<Value, MemorySpace> const& f,
+                                         Kokkos::View<float*, MemorySpace> const& residuals, Index edge) {
   float largest = 0;
   for_each_entry(f, edge, [&](Index at, Index) { largest = Kokkos::fmax(largest, residuals(at)); });
   return largest;
@@ -92,16 +96,19 @@ struct ChooseThreshold {
     if (controls(0).stopped) return;
     auto const bins = Kokkos::TeamThreadRange(member, num_bins);
     Index all = 0, bins_taken = 0;  // edges, of which there are no more than an Index holds
-    Kokkos::parallel_reduce(bins, [&](Index b, Index& sum) { sum += counts(b); }, all);
+    Kokkos::parallel_reduce(
+        bins, [&](Index b, Index& sum) { sum += counts(b); }, all);
     double const wanted = share * static_cast<double>(all);
     Kokkos::parallel_scan(bins, [&](Index i, Index& above, bool last) {
       auto& count = counts(num_bins - 1 - i);
       Index const here = count;
-      if (last) count = static_cast<double>(above) < wanted;  // whether the bin is among those from the highest down to the threshold
+      // whether the bin is among those from the highest down to the threshold
+      if (last) count = static_cast<double>(above) < wanted;
       above += here;
     });
     member.team_barrier();
-    Kokkos::parallel_reduce(bins, [&](Index b, Index& sum) { sum += counts(b); }, bins_taken);
+    Kokkos::parallel_reduce(
+        bins, [&](Index b, Index& sum) { sum += counts(b); }, bins_taken);
     member.team_barrier();
     Kokkos::parallel_for(bins, [&](Index b) { counts(b) = 0; });
     Kokkos::single(Kokkos::PerTeam(member), [&] {
@@ -140,7 +147,8 @@ Fields<Value, MemorySpace> undamped(Fields<Value, MemorySpace> f) {
 
 /// One round, once the new messages are pending.
 template <class Launcher, class Value, class MemorySpace>
-void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::State<Value, MemorySpace> const& s, bp::Residual const& how) {
+void commit_selected(Launcher& launcher, Fields<Value, MemorySpace> const& f, bp::State<Value, MemorySpace> const& s,
+                     bp::Residual const& how) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   Index const edges = f.num_edges();
   launcher.parallel_for("hornbill::bp::measure_residuals", Range<ExecutionSpace>(launcher.exec, 0, edges),

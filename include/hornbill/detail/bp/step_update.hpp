@@ -6,10 +6,12 @@
 namespace hornbill::detail {
 
 template <Write write, class F>
-KOKKOS_FUNCTION void update_wide_step(F const& f, Tasks<typename F::MemorySpace> const& tasks, bp::WideTask const& task) {
+KOKKOS_FUNCTION void update_wide_step(F const& f, Tasks<typename F::MemorySpace> const& tasks,
+                                      bp::WideTask const& task) {
   for (Index part = task.first_part; part < task.last_part; ++part) store_total_of_part(f, tasks.parts(part));
   update_wide<write>(OneThread{}, f, task);
-  for (Index i = task.first_chunk; i < task.last_chunk; ++i) ChunkUpdate(f, tasks.chunks(i)).template put_messages<write>();
+  for (Index i = task.first_chunk; i < task.last_chunk; ++i)
+    ChunkUpdate(f, tasks.chunks(i)).template put_messages<write>();
 }
 
 template <Write write, class F>

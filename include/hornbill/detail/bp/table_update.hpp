@@ -12,22 +12,28 @@ namespace hornbill::detail {
 /// What is in a cell of a table's workspace: of plain numbers the mantissa alone.
 template <class Number, class Value>
 KOKKOS_INLINE_FUNCTION Number number_in(Extended<Value> const& cell) {
-  if constexpr (std::is_same_v<Number, Value>) return cell.m;
-  else return cell;
+  if constexpr (std::is_same_v<Number, Value>)
+    return cell.m;
+  else
+    return cell;
 }
 template <class Number, class Value>
 KOKKOS_INLINE_FUNCTION void put_number(Extended<Value>& cell, Number number) {
-  if constexpr (std::is_same_v<Number, Value>) cell.m = number;
-  else store(cell, number);
+  if constexpr (std::is_same_v<Number, Value>)
+    cell.m = number;
+  else
+    store(cell, number);
 }
 
-/// A table as a tree: its levels are the variables of several states, in order, its leaves the entries. The total of a state of a variable,
-/// over all entries with that state, of the entry times the weights of all other variables' states, is
+/// A table as a tree: its levels are the variables of several states, in order, its leaves the entries. The total of a
+/// state of a variable, over all entries with that state, of the entry times the weights of all other variables'
+/// states, is
 ///
 ///     total_l(s) = sum over the nodes of level l of  above(node) * below(node, s)
 ///
-/// where `above` is the product of the weights on the way to the node, and `below` the sum under its branch s of entries times weights. One walk over
-/// the entries forms all totals, for two multiplications an entry and three an inner node. Nothing is divided: weights may be 0.
+/// where `above` is the product of the weights on the way to the node, and `below` the sum under its branch s of
+/// entries times weights. One walk over the entries forms all totals, for two multiplications an entry and three an
+/// inner node. Nothing is divided: weights may be 0.
 template <class Number, class F>
 class TableWalk {
   using Value = typename F::Value;
@@ -112,9 +118,11 @@ class TableUpdate {
   using Value = typename F::Value;
 
  public:
-  KOKKOS_FUNCTION TableUpdate(F const& fields, Index a) : f(fields), factor(a), first(fields.graph.factor_offsets(a)), last(fields.graph.factor_offsets(a + 1)) {}
+  KOKKOS_FUNCTION TableUpdate(F const& fields, Index a)
+      : f(fields), factor(a), first(fields.graph.factor_offsets(a)), last(fields.graph.factor_offsets(a + 1)) {}
 
-  /// Sums the table over all variables but one, for each, into table_sums. False if numbers of that kind do not suffice.
+  /// Sums the table over all variables but one, for each, into table_sums. False if numbers of that kind do not
+  /// suffice.
   template <class Number>
   KOKKOS_FUNCTION bool sum_out() const {
     constexpr bool plain = std::is_same_v<Number, Value>;
@@ -137,16 +145,19 @@ class TableUpdate {
     if (impossible) f.report_contradiction(v);  // what the others leave possible, the table does not
     if (f.is_binary(v)) {
       bool const surely_true = !(Number{} < sum<Number>(e, 0));
-      Value const l = impossible ? Value(0) : surely_true ? Kokkos::Experimental::infinity_v<Value> : number_log(sum<Number>(e, 1) / sum<Number>(e, 0));
+      Value const l = impossible    ? Value(0)
+                      : surely_true ? Kokkos::Experimental::infinity_v<Value>
+                                    : number_log(sum<Number>(e, 1) / sum<Number>(e, 0));
       return detail::put_message<write>(f, e, v, f.messages(e), l);
     }
     for (Index s = 0; s < num_states(e); ++s)
-      detail::put_message<write>(f, entry(e, s), slot(v, s), f.messages(entry(e, s)), impossible ? Value(0) : number_log(sum<Number>(e, s) / largest));
+      detail::put_message<write>(f, entry(e, s), slot(v, s), f.messages(entry(e, s)),
+                                 impossible ? Value(0) : number_log(sum<Number>(e, s) / largest));
   }
 
  private:
-  /// Probabilities of the states of an edge's variable by all but this factor, the largest 1; `least` is multiplied by the least that is not 0.
-  /// False if plain numbers do not suffice.
+  /// Probabilities of the states of an edge's variable by all but this factor, the largest 1; `least` is multiplied by
+  /// the least that is not 0. False if plain numbers do not suffice.
   template <class Number>
   KOKKOS_FUNCTION bool read_weights(Index e, Value& least) const {
     constexpr Value infinity = Kokkos::Experimental::infinity_v<Value>;
@@ -158,11 +169,14 @@ class TableUpdate {
       return read_weight<Number>(row(e) + 1 - likelier, -Kokkos::abs(l), least);
     }
     Value highest = -infinity;
-    for (Index s = 0; s < num_states(e); ++s) highest = Kokkos::fmax(highest, f.weights(row(e) + s).m = log_odds_of(e, v, s));
+    for (Index s = 0; s < num_states(e); ++s)
+      highest = Kokkos::fmax(highest, f.weights(row(e) + s).m = log_odds_of(e, v, s));
     bool suffices = true;
     Value min_of_states = 1;
     for (Index s = 0; s < num_states(e); ++s) {
-      Value const l = f.weights(row(e) + s).m, below = highest == -infinity ? highest : l == highest ? Value(0) : l - highest;
+      Value const l = f.weights(row(e) + s).m, below = highest == -infinity ? highest
+                                                       : l == highest       ? Value(0)
+                                                                            : l - highest;
       Value min_so_far = 1;
       suffices = read_weight<Number>(row(e) + s, below, min_so_far) && suffices;
       min_of_states = Kokkos::fmin(min_of_states, min_so_far);
@@ -178,8 +192,9 @@ class TableUpdate {
       if (weight > 0) least *= weight;
     return is_ordinary(log_weight) || Kokkos::isinf(log_weight);
   }
-  /// Whether totals in plain numbers have the bits that they have with unlimited range, and so do logarithms of their ratios: which kind of
-  /// number is used depends on all weights, and a message must not depend on that of its own variable. \param zeros  totals that are 0 are
+  /// Whether totals in plain numbers have the bits that they have with unlimited range, and so do logarithms of their
+  /// ratios: which kind of number is used depends on all weights, and a message must not depend on that of its own
+  /// variable. \param zeros  totals that are 0 are
   KOKKOS_FUNCTION bool are_exact(bool zeros) const {
     constexpr Value enough = 1 / ExtendedRange<Value>::plain;  // terms too small for Value are far beyond its rounding
     for (Index s = row(first); s < row(last); ++s)
@@ -190,26 +205,31 @@ class TableUpdate {
   static KOKKOS_FUNCTION Value number_log(Value x) { return Kokkos::log(x); }
   static KOKKOS_FUNCTION Value number_log(Extended<Value> x) { return x.log(); }
   template <class Number>
-  KOKKOS_FUNCTION Number sum(Index e, Index s) const { return number_in<Number>(f.table_sums(row(e) + s)); }
+  KOKKOS_FUNCTION Number sum(Index e, Index s) const {
+    return number_in<Number>(f.table_sums(row(e) + s));
+  }
   KOKKOS_FUNCTION Index row(Index e) const { return f.graph.tables.weight_offsets(e); }
   KOKKOS_FUNCTION Index num_states(Index e) const { return row(e + 1) - row(e); }
   KOKKOS_FUNCTION Index slot(Index v, Index s) const { return f.num_variables() + f.graph.tables.state_offsets(v) + s; }
   KOKKOS_FUNCTION Index entry(Index e, Index s) const { return f.num_edges() + f.graph.tables.message_offsets(e) + s; }
-  KOKKOS_FUNCTION Value log_odds_of(Index e, Index v, Index s) const { return log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s))); }
+  KOKKOS_FUNCTION Value log_odds_of(Index e, Index v, Index s) const {
+    return log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s)));
+  }
 
   F const& f;
   Index factor, first, last;  // edges
 };
 
-/// How fields go to a function that is not inlined: one of several sets, which is small and made for each task, by value, for what has an
-/// address lies in local memory.
+/// How fields go to a function that is not inlined: one of several sets, which is small and made for each task, by
+/// value, for what has an address lies in local memory.
 template <class F>
 using Passed = std::conditional_t<(sizeof(F) <= 64), F, F const&>;
 
-/// Messages of a table along the edges [first, last) of a list. A function of its own, and so is what plain numbers do not suffice for: see
-/// lane_update.hpp.
+/// Messages of a table along the edges [first, last) of a list. A function of its own, and so is what plain numbers do
+/// not suffice for: see lane_update.hpp.
 template <Write write, class Number, class F>
-[[gnu::noinline]] KOKKOS_FUNCTION bool update_table_in(Passed<F> f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
+[[gnu::noinline]] KOKKOS_FUNCTION bool update_table_in(Passed<F> f, Index factor,
+                                                       Kokkos::View<Index const*, typename F::MemorySpace> const& edges,
                                                        Index first, Index last) {
   TableUpdate<F> const update(f, factor);
   if (!update.template sum_out<Number>()) return false;
@@ -217,9 +237,12 @@ template <Write write, class Number, class F>
   return true;
 }
 template <Write write, class F>
-KOKKOS_FUNCTION void update_table(F const& f, Index factor, Kokkos::View<Index const*, typename F::MemorySpace> const& edges, Index first, Index last) {
+KOKKOS_FUNCTION void update_table(F const& f, Index factor,
+                                  Kokkos::View<Index const*, typename F::MemorySpace> const& edges, Index first,
+                                  Index last) {
   using Value = typename F::Value;
-  if (!update_table_in<write, Value, F>(f, factor, edges, first, last)) update_table_in<write, Extended<Value>, F>(f, factor, edges, first, last);
+  if (!update_table_in<write, Value, F>(f, factor, edges, first, last))
+    update_table_in<write, Extended<Value>, F>(f, factor, edges, first, last);
 }
 
 }  // namespace hornbill::detail

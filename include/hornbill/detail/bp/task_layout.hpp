@@ -11,8 +11,8 @@ namespace hornbill::detail {
 /// \param lanes  pack chunks into lanes; those commit their messages themselves
 void lay_out_batches(HostFactorGraph const& graph, bp::Batches const& batches, bool lanes, bp::HostPlan& plan);
 
-/// The same of a total order, a step for each run of edges of one factor. Messages out of one factor do not feed each other,
-/// so a whole run reads its factor's inputs once.
+/// The same of a total order, a step for each run of edges of one factor. Messages out of one factor do not feed each
+/// other, so a whole run reads its factor's inputs once.
 void lay_out_sequence(HostFactorGraph const& graph, std::vector<Offset> const& order, bp::HostPlan& plan);
 
 /// A sequence of one step for each factor that has messages among the edges, and which of them read each variable.

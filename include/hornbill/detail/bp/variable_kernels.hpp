@@ -17,7 +17,12 @@ struct Rows {
   Index parts;  // longest rows that are parts of hubs; they come first
 
   explicit Rows(bp::Plan<MemorySpace> const& plan)
-      : small(plan.small_rows), medium(plan.medium_rows), large(plan.large_rows), longest(plan.long_rows), hubs(plan.hubs), parts(plan.num_part_sums) {}
+      : small(plan.small_rows),
+        medium(plan.medium_rows),
+        large(plan.large_rows),
+        longest(plan.long_rows),
+        hubs(plan.hubs),
+        parts(plan.num_part_sums) {}
 };
 
 /// Evidence plus all incoming messages of a row's variable; of a part of a hub, its messages alone.
@@ -32,14 +37,16 @@ struct SumRow {
       if (row.edge[k] >= 0) add_term(sum, f.messages(row.edge[k]));
     store(f.sums(row.variable), sum);
   }
-  /// Every `step`th entry from `first` on. Four are loaded at a time: each is two loads in sequence, and all else is waiting.
+  /// Every `step`th entry from `first` on. Four are loaded at a time: each is two loads in sequence, and all else is
+  /// waiting.
   KOKKOS_FUNCTION Accumulator<Value> some(bp::Row const& row, Index first, Index step) const {
     constexpr int ahead = 4;
     Accumulator<Value> sum;
     for (Index k = first; k < row.count; k += ahead * step) {
       Index edge[ahead];
       Value message[ahead];
-      for (int i = 0; i < ahead; ++i) edge[i] = k + i * step < row.count ? f.graph.variable_edges(row.first + k + i * step) : -1;
+      for (int i = 0; i < ahead; ++i)
+        edge[i] = k + i * step < row.count ? f.graph.variable_edges(row.first + k + i * step) : -1;
       for (int i = 0; i < ahead; ++i) message[i] = edge[i] >= 0 ? f.messages(edge[i]) : Value(0);
       for (int i = 0; i < ahead; ++i) add_term(sum, message[i]);
     }
@@ -56,15 +63,18 @@ struct SumRow {
 };
 
 /// Sums of all variables, one thread a row: the longest first.
-/// Traffic (double): of a small row 16 B, and of each variable 64 B sums; 8 B message (a gather) an edge, and in larger rows
-/// 4 B edge id.
+/// Traffic (double): of a small row 16 B, and of each variable 64 B sums; 8 B message (a gather) an edge, and in larger
+/// rows 4 B edge id.
 template <class F>
 struct SumRows {
   using MemorySpace = typename F::MemorySpace;
   F fields;
   Rows<MemorySpace> rows;
 
-  Index size() const { return static_cast<Index>(rows.longest.extent(0) + rows.large.extent(0) + rows.medium.extent(0) + rows.small.extent(0)); }
+  Index size() const {
+    return static_cast<Index>(rows.longest.extent(0) + rows.large.extent(0) + rows.medium.extent(0) +
+                              rows.small.extent(0));
+  }
   KOKKOS_FUNCTION void operator()(Index i) const {
     auto const item = fields.item(i);
     if (item.fields.stopped()) return;
@@ -92,8 +102,8 @@ KOKKOS_FUNCTION Accumulator<Value> sum_of_lanes(Accumulator<Value> sum, int apar
   return sum;
 }
 
-/// How a warp is divided where rows are summed by lanes: of several evidence sets it takes some at once, which lie side by side, with
-/// fewer lanes for each. Sums on the grid are exact, so their division does not change bits.
+/// How a warp is divided where rows are summed by lanes: of several evidence sets it takes some at once, which lie side
+/// by side, with fewer lanes for each. Sums on the grid are exact, so their division does not change bits.
 template <class F>
 struct LanesOfRow {
   static constexpr Index sets_at_once = F::many ? 4 : 1;
@@ -103,11 +113,14 @@ struct LanesOfRow {
 };
 
 template <class Value, class ExecutionSpace>
-using SumsOfWarps = Kokkos::View<Accumulator<Value>*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+using SumsOfWarps =
+    Kokkos::View<Accumulator<Value>*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
-/// A long row of some evidence sets, by all lanes of a team. of_warps: [warps of the team * LanesOfRow<F>::sets_at_once]
+/// A long row of some evidence sets, by all lanes of a team. of_warps: [warps of the team *
+/// LanesOfRow<F>::sets_at_once]
 template <class Member, class F, class Scratch>
-KOKKOS_FUNCTION void sum_long_row(Member const& member, F const& fields, bp::Row const& row, bool part, Index group, int id, Scratch const& of_warps) {
+KOKKOS_FUNCTION void sum_long_row(Member const& member, F const& fields, bp::Row const& row, bool part, Index group,
+                                  int id, Scratch const& of_warps) {
   using Lanes = LanesOfRow<F>;
   constexpr Index at_once = Lanes::sets_at_once;
   int const lane = id / at_once, rank = member.team_rank(), warps = static_cast<int>(of_warps.extent(0)) / at_once;
@@ -125,8 +138,9 @@ KOKKOS_FUNCTION void sum_long_row(Member const& member, F const& fields, bp::Row
   if (lane == 0 && set < fields.sets && !stopped) by.put(row, part, sum);
 }
 
-/// The same by teams and warps: first long rows, a team each; then a large row a warp; a medium one, of one evidence set, eight
-/// lanes, of several sets a thread each; and so the small ones. All in one kernel: in a recorded graph to fork costs more than it saves.
+/// The same by teams and warps: first long rows, a team each; then a large row a warp; a medium one, of one evidence
+/// set, eight lanes, of several sets a thread each; and so the small ones. All in one kernel: in a recorded graph to
+/// fork costs more than it saves.
 template <class F>
 struct SumRowsLanes {
   using Value = typename F::Value;
@@ -138,16 +152,21 @@ struct SumRowsLanes {
   static constexpr int lanes_of_medium = F::many ? 1 : 8, medium_of_warp = bp::warp_size / lanes_of_medium;
 
   template <class ExecutionSpace>
-  std::size_t scratch_bytes() const { return SumsOfWarps<Value, ExecutionSpace>::shmem_size(warps_of_team * Lanes::sets_at_once); }
+  std::size_t scratch_bytes() const {
+    return SumsOfWarps<Value, ExecutionSpace>::shmem_size(warps_of_team * Lanes::sets_at_once);
+  }
   Index teams() const { return longest() + (large() + medium() + small() + warps_of_team - 1) / warps_of_team; }
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     auto const team = static_cast<Index>(member.league_rank());
     if (team < longest()) {
-      SumsOfWarps<Value, typename Member::execution_space> const of_warps(member.team_scratch(0), warps_of_team * Lanes::sets_at_once);
+      SumsOfWarps<Value, typename Member::execution_space> const of_warps(member.team_scratch(0),
+                                                                          warps_of_team * Lanes::sets_at_once);
       Index const i = team / Lanes::groups(fields);
-      return for_each_lane(member, [&](int id) { sum_long_row(member, fields, rows.longest(i), i < rows.parts, team % Lanes::groups(fields), id, of_warps); });
+      return for_each_lane(member, [&](int id) {
+        sum_long_row(member, fields, rows.longest(i), i < rows.parts, team % Lanes::groups(fields), id, of_warps);
+      });
     }
     Index const warp = (team - longest()) * warps_of_team + member.team_rank();
     for_each_lane(member, [&](int id) { sum(warp, id); });
@@ -157,12 +176,17 @@ struct SumRowsLanes {
   /// Teams, and warps, that the rows of a kind take.
   KOKKOS_FUNCTION Index longest() const { return static_cast<Index>(rows.longest.extent(0)) * Lanes::groups(fields); }
   KOKKOS_FUNCTION Index large() const { return static_cast<Index>(rows.large.extent(0)) * Lanes::groups(fields); }
-  KOKKOS_FUNCTION Index medium() const { return (static_cast<Index>(rows.medium.extent(0)) * fields.sets + medium_of_warp - 1) / medium_of_warp; }
-  KOKKOS_FUNCTION Index small() const { return (static_cast<Index>(rows.small.extent(0)) * fields.sets + bp::warp_size - 1) / bp::warp_size; }
+  KOKKOS_FUNCTION Index medium() const {
+    return (static_cast<Index>(rows.medium.extent(0)) * fields.sets + medium_of_warp - 1) / medium_of_warp;
+  }
+  KOKKOS_FUNCTION Index small() const {
+    return (static_cast<Index>(rows.small.extent(0)) * fields.sets + bp::warp_size - 1) / bp::warp_size;
+  }
 
   KOKKOS_FUNCTION void sum(Index warp, int id) const {
     if (warp < large()) return sum_large(rows.large(warp / Lanes::groups(fields)), warp % Lanes::groups(fields), id);
-    if (Index const w = warp - large(); w < medium()) return sum_medium(w * medium_of_warp + id / lanes_of_medium, id % lanes_of_medium);
+    if (Index const w = warp - large(); w < medium())
+      return sum_medium(w * medium_of_warp + id / lanes_of_medium, id % lanes_of_medium);
     Index const i = (warp - large() - medium()) * bp::warp_size + id;
     if (i >= static_cast<Index>(rows.small.extent(0)) * fields.sets) return;
     auto const item = fields.item(i);
@@ -173,7 +197,8 @@ struct SumRowsLanes {
     auto const& f = fields.of_set(Kokkos::min(set, fields.sets - 1));
     bool const stopped = f.stopped();
     SumRow const by{f};
-    auto const sum = sum_of_lanes<Lanes::count>(by.some(row, id / Lanes::sets_at_once, Lanes::count), Lanes::sets_at_once);
+    auto const sum =
+        sum_of_lanes<Lanes::count>(by.some(row, id / Lanes::sets_at_once, Lanes::count), Lanes::sets_at_once);
     if (id < Lanes::sets_at_once && set < fields.sets && !stopped) by.put(row, false, sum);
   }
   KOKKOS_FUNCTION void sum_medium(Index i, int lane) const {
@@ -252,8 +277,8 @@ struct BeliefOf {
   using Value = typename F::Value;
   F const& f;
 
-  /// Of every `step`th variable from `first` on. Returns by how much one has changed at most. Sums and beliefs of some are read
-  /// ahead, to wait for all together.
+  /// Of every `step`th variable from `first` on. Returns by how much one has changed at most. Sums and beliefs of some
+  /// are read ahead, to wait for all together.
   template <int ahead>
   KOKKOS_FUNCTION Value update_all(Offset first, Offset step) const {
     Value largest = 0;
@@ -266,7 +291,8 @@ struct BeliefOf {
           before[i] = f.beliefs(static_cast<Index>(u));
         }
       for (int i = 0; i < ahead; ++i)
-        if (Offset const u = v + i * step; u < f.num_variables()) largest = Kokkos::fmax(largest, update(static_cast<Index>(u), sum[i], before[i]));
+        if (Offset const u = v + i * step; u < f.num_variables())
+          largest = Kokkos::fmax(largest, update(static_cast<Index>(u), sum[i], before[i]));
     }
     return largest;
   }
@@ -296,7 +322,8 @@ struct BeliefOf {
   }
   [[gnu::noinline]] KOKKOS_FUNCTION Value update_states(Index v) const {
     auto const& tables = f.graph.tables;
-    Index const first = f.num_variables() + tables.state_offsets(v), last = f.num_variables() + tables.state_offsets(v + 1);
+    Index const first = f.num_variables() + tables.state_offsets(v),
+                last = f.num_variables() + tables.state_offsets(v + 1);
     Value highest = -Kokkos::Experimental::infinity_v<Value>, total = 0, largest = 0;
     for (Index slot = first; slot < last; ++slot) highest = Kokkos::fmax(highest, log_odds(f.sums(slot)));
     if (Kokkos::isinf(highest)) {
@@ -304,7 +331,9 @@ struct BeliefOf {
       return 0;
     }
     for (Index slot = first; slot < last; ++slot) total += Kokkos::exp(log_odds(f.sums(slot)) - highest);
-    for (Index slot = first; slot < last; ++slot) largest = Kokkos::fmax(largest, set(slot, f.beliefs(slot), Kokkos::exp(log_odds(f.sums(slot)) - highest) / total));
+    for (Index slot = first; slot < last; ++slot)
+      largest =
+          Kokkos::fmax(largest, set(slot, f.beliefs(slot), Kokkos::exp(log_odds(f.sums(slot)) - highest) / total));
     f.beliefs(v) = last - first > 1 ? f.beliefs(first + 1) : Value(0);
     return largest;
   }
@@ -329,7 +358,8 @@ struct Beliefs {
     Index const step = static_cast<Index>(member.league_size()) * member.team_size() * bp::warp_size;
     for_each_lane(member, [&](int id) {
       Value largest = BeliefOf<F>{f}.template update_all<2>(warp * bp::warp_size + id, step);
-      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) largest = Kokkos::fmax(largest, from_lane_beside(largest, distance));
+      for (int distance = bp::warp_size / 2; distance > 0; distance /= 2)
+        largest = Kokkos::fmax(largest, from_lane_beside(largest, distance));
       if (id == 0) largest_changes(warp) = largest;
     });
   }
@@ -364,7 +394,8 @@ KOKKOS_FUNCTION void commit_pending(F const& f, Index edge) {
 }
 template <class F>
 KOKKOS_FUNCTION void commit_lane(F const& f, bp::Lane const& lane) {
-  if (lane.is(bp::Lane::wanted)) commit_message(f, lane.edge, lane.variable, f.messages(lane.edge), f.pending(lane.edge));
+  if (lane.is(bp::Lane::wanted))
+    commit_message(f, lane.edge, lane.variable, f.messages(lane.edge), f.pending(lane.edge));
 }
 
 /// Second phase of a large batch, one thread an edge.
@@ -393,8 +424,8 @@ struct CommitLanes {
   }
 };
 
-/// Variable-to-factor messages of a subset of edges, as log-odds (binary variables): for those who want to see them. The
-/// factor kernels form them on the way, from the same sums.
+/// Variable-to-factor messages of a subset of edges, as log-odds (binary variables): for those who want to see them.
+/// The factor kernels form them on the way, from the same sums.
 template <class F>
 struct VariableToFactor {
   using Value = typename F::Value;
@@ -426,39 +457,51 @@ void form_sums(Launcher& launcher, F const& f, bp::Plan<typename F::MemorySpace>
     constexpr int warps = tuning.team_size / bp::warp_size;
     SumRowsLanes<F> const kernel{f, rows, warps};
     auto const scratch = Kokkos::PerTeam(kernel.template scratch_bytes<ExecutionSpace>());
-    launcher.parallel_for("hornbill::bp::sum_rows", Teams(launcher.exec, kernel.teams(), warps, bp::warp_size).set_scratch_size(0, scratch), kernel);
-    if (hubs > 0) launcher.parallel_for("hornbill::bp::sum_hubs", Teams(launcher.exec, hubs, 1, bp::warp_size), SumHubs<F>{f, rows.hubs});
+    launcher.parallel_for("hornbill::bp::sum_rows",
+                          Teams(launcher.exec, kernel.teams(), warps, bp::warp_size).set_scratch_size(0, scratch),
+                          kernel);
+    if (hubs > 0)
+      launcher.parallel_for("hornbill::bp::sum_hubs", Teams(launcher.exec, hubs, 1, bp::warp_size),
+                            SumHubs<F>{f, rows.hubs});
   } else {
     SumRows<F> const kernel{f, rows};
     launcher.parallel_for("hornbill::bp::sum_rows", items<ExecutionSpace>(launcher.exec, f, kernel.size()), kernel);
-    if (hubs > 0) launcher.parallel_for("hornbill::bp::sum_hubs", Range<ExecutionSpace>(launcher.exec, 0, hubs), SumHubs<F>{f, rows.hubs});
+    if (hubs > 0)
+      launcher.parallel_for("hornbill::bp::sum_hubs", Range<ExecutionSpace>(launcher.exec, 0, hubs),
+                            SumHubs<F>{f, rows.hubs});
   }
   if (f.graph.tables.num_states > 0)
-    launcher.parallel_for("hornbill::bp::sum_states", items<ExecutionSpace>(launcher.exec, f, static_cast<Index>(f.graph.num_variables())), SumStates<F>{f});
+    launcher.parallel_for("hornbill::bp::sum_states",
+                          items<ExecutionSpace>(launcher.exec, f, static_cast<Index>(f.graph.num_variables())),
+                          SumStates<F>{f});
 }
 
-/// Beliefs from sums, and the largest changes: of each warp where lanes are used, of each block and set where there are several
-/// sets, otherwise of all, in entry 0. Returns how many there are for each set.
+/// Beliefs from sums, and the largest changes: of each warp where lanes are used, of each block and set where there are
+/// several sets, otherwise of all, in entry 0. Returns how many there are for each set.
 template <class Launcher, class F>
-Index form_beliefs(Launcher& launcher, F const& f, Kokkos::View<typename F::Value*, typename F::MemorySpace> const& largest_changes) {
+Index form_beliefs(Launcher& launcher, F const& f,
+                   Kokkos::View<typename F::Value*, typename F::MemorySpace> const& largest_changes) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
   using Value = typename F::Value;
   constexpr auto tuning = backend::TuningOf<ExecutionSpace>::value;
   auto const variables = static_cast<Index>(f.graph.num_variables());
   if constexpr (F::many) {
     Index const blocks = static_cast<Index>(largest_changes.extent(0)) / f.sets;
-    launcher.parallel_for("hornbill::bp::beliefs", items<ExecutionSpace>(launcher.exec, f, blocks), BeliefsOfSets<F>{f, largest_changes, blocks});
+    launcher.parallel_for("hornbill::bp::beliefs", items<ExecutionSpace>(launcher.exec, f, blocks),
+                          BeliefsOfSets<F>{f, largest_changes, blocks});
     return blocks;
   } else if constexpr (tuning.lanes) {
     constexpr int warps = tuning.team_size / bp::warp_size;
-    Index const most = static_cast<Index>(largest_changes.extent(0)) / 2 / warps, teams = std::min<Index>((variables + tuning.team_size - 1) / tuning.team_size, most);
-    launcher.parallel_for("hornbill::bp::beliefs", BoundedTeams<ExecutionSpace, tuning.team_size, 4>(launcher.exec, teams, warps, bp::warp_size),
+    Index const most = static_cast<Index>(largest_changes.extent(0)) / 2 / warps,
+                teams = std::min<Index>((variables + tuning.team_size - 1) / tuning.team_size, most);
+    launcher.parallel_for("hornbill::bp::beliefs",
+                          BoundedTeams<ExecutionSpace, tuning.team_size, 4>(launcher.exec, teams, warps, bp::warp_size),
                           Beliefs<F>{f, largest_changes});
     return teams * warps;
   } else {
     Kokkos::View<Value, typename F::MemorySpace> const largest = Kokkos::subview(largest_changes, 0);
-    launcher.parallel_reduce("hornbill::bp::beliefs", Range<ExecutionSpace>(launcher.exec, 0, variables), Beliefs<F>{f, largest_changes},
-                             Kokkos::Max<Value, typename F::MemorySpace>(largest));
+    launcher.parallel_reduce("hornbill::bp::beliefs", Range<ExecutionSpace>(launcher.exec, 0, variables),
+                             Beliefs<F>{f, largest_changes}, Kokkos::Max<Value, typename F::MemorySpace>(largest));
     return 1;
   }
 }

@@ -28,7 +28,8 @@ KOKKOS_INLINE_FUNCTION Accumulator<Value> from_lane(Accumulator<Value> const& su
   result.minus = from_lane(sum.minus, source);
   return result;
 }
-/// The value of the lane whose number differs from the caller's in the bits of `distance`. All lanes of the warp must call it.
+/// The value of the lane whose number differs from the caller's in the bits of `distance`. All lanes of the warp must
+/// call it.
 template <class T>
 KOKKOS_INLINE_FUNCTION T from_lane_beside(T const& value, int distance) {
   int lane = 0;

@@ -52,7 +52,8 @@ struct TotalOfParts {
     auto const item = fields.item(i);
     if (item.fields.stopped()) return;
     bp::WideTask const task = tasks.wide(first + item.task / teams);
-    for (Index part = task.first_part + item.task % teams; part < task.last_part; part += teams) store_total_of_part(item.fields, tasks.parts(part));
+    for (Index part = task.first_part + item.task % teams; part < task.last_part; part += teams)
+      store_total_of_part(item.fields, tasks.parts(part));
   }
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
@@ -63,9 +64,11 @@ struct TotalOfParts {
     Index const blocks = levels.levels > 1 ? levels.count[1] : 1;
     for (Index b = item.task % teams; b < blocks; b += teams) {
       Index const begin = task.first_part + b * bp::chunk_size, end = begin + levels.block_size(0, b);
-      for (Index part = begin + member.team_rank(); part < end; part += member.team_size()) store_total_of_part(member, item.fields, tasks.parts(part));
+      for (Index part = begin + member.team_rank(); part < end; part += member.team_size())
+        store_total_of_part(member, item.fields, tasks.parts(part));
       member.team_barrier();
-      if (levels.levels > 1 && member.team_rank() == 0) total_of_block(Warps<Member>{member, false}, item.fields, levels, 0, b);
+      if (levels.levels > 1 && member.team_rank() == 0)
+        total_of_block(Warps<Member>{member, false}, item.fields, levels, 0, b);
     }
   }
 };
@@ -87,7 +90,8 @@ struct TieParts {
     auto const item = fields.item(static_cast<Index>(member.league_rank()));
     if (item.fields.stopped()) return;
     bp::WideTask const task = tasks.wide(first + item.task);
-    update_wide<write>(Warps<Member>{member, true}, item.fields, task, task.degree > bp::chunk_size * bp::chunk_size ? 1 : 0);
+    update_wide<write>(Warps<Member>{member, true}, item.fields, task,
+                       task.degree > bp::chunk_size * bp::chunk_size ? 1 : 0);
   }
 };
 
@@ -105,7 +109,8 @@ struct WideToVariable {
     bp::WideTask const task = tasks.wide(first + item.task / teams);
     NodeLevels const levels(task.first_node, task.degree);
     Index const size = member.team_size();
-    for (Index at = task.first_chunk + item.task % teams * size + member.team_rank(); at < task.last_chunk; at += teams * size)
+    for (Index at = task.first_chunk + item.task % teams * size + member.team_rank(); at < task.last_chunk;
+         at += teams * size)
       for_each_lane(member, [&](int id) { put_messages<Member>(item.fields, levels, tasks.chunks(at), id); });
   }
 
@@ -113,15 +118,18 @@ struct WideToVariable {
   template <class Member, class Set>
   KOKKOS_FUNCTION void put_messages(Set const& f, NodeLevels const& levels, bp::Chunk const& chunk, int id) const {
     WideLane<Set> const lane(f, chunk, id);
-    put_lane<write>(f, lane, lane.message(levels.levels > 1 ? node_of<Member>(f, levels, chunk, id) : f.nodes(chunk.node)));
+    put_lane<write>(f, lane,
+                    lane.message(levels.levels > 1 ? node_of<Member>(f, levels, chunk, id) : f.nodes(chunk.node)));
   }
-  /// The chunk's node, of which only the total is in memory: the rest follows from the block that it is in and the node above.
+  /// The chunk's node, of which only the total is in memory: the rest follows from the block that it is in and the node
+  /// above.
   template <class Member, class Set>
   KOKKOS_FUNCTION auto node_of(Set const& f, NodeLevels const& levels, bp::Chunk const& chunk, int id) const {
     using Node = detail::Node<typename F::Value>;
     Index const at = chunk.node - levels.first[0], b = at / bp::chunk_size;
     Node const above = f.nodes(levels.first[1] + b);
-    auto const walked = Warps<Member>::walk(f, levels.first[0] + b * bp::chunk_size, levels.block_size(0, b), id, above.outside);
+    auto const walked =
+        Warps<Member>::walk(f, levels.first[0] + b * bp::chunk_size, levels.block_size(0, b), id, above.outside);
     return Node{walked.total, from_lane(walked.outside, at % bp::chunk_size), above.head};
   }
 };
@@ -171,7 +179,8 @@ struct WholeWideFactors {
   /// Which messages of a part are wanted; the task's chunks are those of which some are.
   KOKKOS_FUNCTION std::uint32_t wanted_of(bp::WideTask const& task, Index node, int id) const {
     std::uint32_t mask = 0;
-    if (Index const at = task.first_chunk + id; at < task.last_chunk && tasks.chunks(at).node == node) mask = tasks.chunks(at).wanted;
+    if (Index const at = task.first_chunk + id; at < task.last_chunk && tasks.chunks(at).node == node)
+      mask = tasks.chunks(at).wanted;
     for (int distance = bp::warp_size / 2; distance > 0; distance /= 2) mask |= from_lane_beside(mask, distance);
     return mask;
   }
@@ -188,7 +197,8 @@ void launch_wide_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F:
   Tasks const tasks(plan);
   Index const count = (end.wide - begin.wide) * fields.sets;
   if (plan.max_parts <= bp::warp_size) {
-    launcher.parallel_for("hornbill::bp::wide_to_variable", BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, plan.max_parts, bp::warp_size),
+    launcher.parallel_for("hornbill::bp::wide_to_variable",
+                          BoundedTeams<ExecutionSpace, whole_team>(launcher.exec, count, plan.max_parts, bp::warp_size),
                           WholeWideFactors<write, F>{fields, tasks, begin.wide});
     return;
   }
@@ -196,9 +206,11 @@ void launch_wide_lanes(Launcher& launcher, F const& fields, bp::Plan<typename F:
   Index const for_totals = teams(bp::chunk_size), for_messages = teams(warps);
   launcher.parallel_for("hornbill::bp::total_of_parts", Teams(launcher.exec, count * for_totals, warps, bp::warp_size),
                         TotalOfParts<F>{fields, tasks, begin.wide, for_totals});
-  launcher.parallel_for("hornbill::bp::tie_parts", Teams(launcher.exec, count, warps, bp::warp_size), TieParts<write, F>{fields, tasks, begin.wide});
+  launcher.parallel_for("hornbill::bp::tie_parts", Teams(launcher.exec, count, warps, bp::warp_size),
+                        TieParts<write, F>{fields, tasks, begin.wide});
   if (begin.chunks != end.chunks)
-    launcher.parallel_for("hornbill::bp::wide_to_variable", Teams(launcher.exec, count * for_messages, warps, bp::warp_size),
+    launcher.parallel_for("hornbill::bp::wide_to_variable",
+                          Teams(launcher.exec, count * for_messages, warps, bp::warp_size),
                           WideToVariable<write, F>{fields, tasks, begin.wide, for_messages});
 }
 
@@ -207,11 +219,13 @@ template <Write write, class Launcher, class F>
 void launch_wide_threads(Launcher& launcher, F const& fields, bp::Plan<typename F::MemorySpace> const& plan,
                          bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
   using ExecutionSpace = typename Launcher::ExecutionSpace;
-  Index const count = end.wide - begin.wide, threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.max_parts);
+  Index const count = end.wide - begin.wide,
+              threads = std::min<Index>(backend::TuningOf<ExecutionSpace>::value.teams_of_parts, plan.max_parts);
   Tasks const tasks(plan);
   launcher.parallel_for("hornbill::bp::total_of_parts", items<ExecutionSpace>(launcher.exec, fields, count * threads),
                         TotalOfParts<F>{fields, tasks, begin.wide, threads});
-  launcher.parallel_for("hornbill::bp::tie_parts", items<ExecutionSpace>(launcher.exec, fields, count), TieParts<write, F>{fields, tasks, begin.wide});
+  launcher.parallel_for("hornbill::bp::tie_parts", items<ExecutionSpace>(launcher.exec, fields, count),
+                        TieParts<write, F>{fields, tasks, begin.wide});
 }
 
 }  // namespace hornbill::detail

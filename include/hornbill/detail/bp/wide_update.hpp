@@ -1,4 +1,5 @@
-// The upper part of a wide factor's tree: from the totals of its chunks to the odds outside each, and the message to its head.
+// The upper part of a wide factor's tree: from the totals of its chunks to the odds outside each, and the message to
+// its head.
 #pragma once
 
 #include <hornbill/detail/bp/fields.hpp>
@@ -20,7 +21,9 @@ struct OneThread {
   }
   /// By one of those who share a block.
   template <class Function>
-  KOKKOS_FUNCTION void once(Function const& function) const { function(); }
+  KOKKOS_FUNCTION void once(Function const& function) const {
+    function();
+  }
   KOKKOS_FUNCTION void barrier() const {}
 
   /// The total of a block of nodes.
@@ -59,7 +62,9 @@ struct Warps {
     });
   }
   template <class Function>
-  KOKKOS_FUNCTION void once(Function const& function) const { Kokkos::single(Kokkos::PerThread(member), function); }
+  KOKKOS_FUNCTION void once(Function const& function) const {
+    Kokkos::single(Kokkos::PerThread(member), function);
+  }
   KOKKOS_FUNCTION void barrier() const {
     if (whole_team) member.team_barrier();
   }
@@ -92,7 +97,8 @@ struct Warps {
     E const leaf = lane < count ? f.nodes(first + lane).total : E::zero();
     if (all_lanes(leaf.is_ordinary() && outside.is_ordinary())) {
       auto const walked = walk_in(leaf.plain(), outside.plain(), lane, count);
-      if (all_lanes(suffices<Value>(odds_against_both(walked.total, outside.plain())))) return {E::from(walked.total), E::from(walked.outside)};
+      if (all_lanes(suffices<Value>(odds_against_both(walked.total, outside.plain()))))
+        return {E::from(walked.total), E::from(walked.outside)};
     }
     return walk_out_of_range(leaf, outside, lane, count);
   }
@@ -120,8 +126,8 @@ KOKKOS_FUNCTION void total_of_block(Executor const& executor, F const& f, NodeLe
   executor.once([&] { store(f.nodes(levels.first[l + 1] + b).total, total); });
 }
 
-/// The upper part of a wide factor: from totals at the nodes of level `lowest` to the odds outside them and what the head says;
-/// puts the message to the head where it is wanted.
+/// The upper part of a wide factor: from totals at the nodes of level `lowest` to the odds outside them and what the
+/// head says; puts the message to the head where it is wanted.
 template <Write write, class Executor, class F>
 KOKKOS_FUNCTION void update_wide(Executor const& executor, F const& f, bp::WideTask const& task, int lowest = 0) {
   using Value = typename F::Value;
@@ -144,12 +150,15 @@ KOKKOS_FUNCTION void update_wide(Executor const& executor, F const& f, bp::WideT
       E const total = executor.spread(f, levels.first[l] + b * bp::chunk_size, levels.block_size(l, b), outside);
       if (root && task.head_wanted) {
         Value const oriented = message(form_to_head<E>(p), total);
-        executor.once([&] { put_message<write>(f, task.first_edge, task.head_variable, before, disjunction ? -oriented : oriented); });
+        executor.once([&] {
+          put_message<write>(f, task.first_edge, task.head_variable, before, disjunction ? -oriented : oriented);
+        });
       }
     });
     executor.barrier();
   }
-  executor.for_each_node(levels.count[lowest], [&](Index i) { store(f.nodes(levels.first[lowest] + i).head, weights); });
+  executor.for_each_node(levels.count[lowest],
+                         [&](Index i) { store(f.nodes(levels.first[lowest] + i).head, weights); });
 }
 
 }  // namespace hornbill::detail

@@ -29,9 +29,11 @@ class ByContent : public Partitioner {
  public:
   using Value = typename Semiring::Value;
 
-  ByContent(ExecutionSpace const& exec, std::vector<std::vector<Value>> given, int max_variables) : values_(exec, std::move(given)), max_variables_(max_variables) {}
+  ByContent(ExecutionSpace const& exec, std::vector<std::vector<Value>> given, int max_variables)
+      : values_(exec, std::move(given)), max_variables_(max_variables) {}
 
-  std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index variable, std::vector<Index> const& tables, std::span<Index const> place) override {
+  std::vector<std::vector<Index>> divide(tables::HostReductions const& reductions, Index variable,
+                                         std::vector<Index> const& tables, std::span<Index const> place) override {
     values_.bring_up_to_date(reductions);
     parts_.clear();
     losses_.clear();
@@ -39,7 +41,8 @@ class ByContent : public Partitioner {
     std::vector<Pair> pairs;
     for (std::size_t i = 0; i < parts_.size(); ++i) add_pairs_of(i, i, place, pairs);
     measure_all(reductions, variable, place, pairs);
-    while (merge_best(reductions, variable, place)) {}
+    while (merge_best(reductions, variable, place)) {
+    }
     std::vector<std::vector<Index>> result;
     for (auto& part : parts_)
       if (!part.tables.empty()) result.push_back(std::move(part.tables));
@@ -64,7 +67,9 @@ class ByContent : public Partitioner {
     parts_[i].tables.insert(parts_[i].tables.end(), parts_[j].tables.begin(), parts_[j].tables.end());
     parts_[i].scope = united(parts_[i].scope, parts_[j].scope, place);
     parts_[j] = {};
-    std::erase_if(losses_, [&](auto const& entry) { return entry.first.first == i || entry.first.second == i || entry.first.first == j || entry.first.second == j; });
+    std::erase_if(losses_, [&](auto const& entry) {
+      return entry.first.first == i || entry.first.second == i || entry.first.first == j || entry.first.second == j;
+    });
     std::vector<Pair> pairs;
     add_pairs_of(i, parts_.size(), place, pairs);
     measure_all(reductions, variable, place, pairs);
@@ -74,15 +79,19 @@ class ByContent : public Partitioner {
   /// A part with those of the first others that fit.
   void add_pairs_of(std::size_t part, std::size_t end, std::span<Index const> place, std::vector<Pair>& pairs) const {
     for (std::size_t k = 0; k < end; ++k)
-      if (k != part && !parts_[k].tables.empty() && fit_together(parts_[k].scope, parts_[part].scope, max_variables_, place)) pairs.emplace_back(std::min(k, part), std::max(k, part));
+      if (k != part && !parts_[k].tables.empty() &&
+          fit_together(parts_[k].scope, parts_[part].scope, max_variables_, place))
+        pairs.emplace_back(std::min(k, part), std::max(k, part));
   }
 
-  void measure_all(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::span<Pair const> pairs) {
+  void measure_all(tables::HostReductions const& reductions, Index variable, std::span<Index const> place,
+                   std::span<Pair const> pairs) {
     while (!pairs.empty()) pairs = pairs.subspan(measure(reductions, variable, place, pairs));
   }
 
   /// Measures the first of some pairs, as many as fit into memory.   \return their number
-  std::size_t measure(tables::HostReductions const& reductions, Index variable, std::span<Index const> place, std::span<Pair const> pairs) {
+  std::size_t measure(tables::HostReductions const& reductions, Index variable, std::span<Index const> place,
+                      std::span<Pair const> pairs) {
     tables::detail::Evaluation<Semiring, ExecutionSpace> evaluation(reductions, values_);
     std::map<std::size_t, Index> apart;  // the tables that parts make, by part
     std::vector<Index> together;         // and pairs, by pair
@@ -99,17 +108,21 @@ class ByContent : public Partitioner {
       if (evaluation.num_cells() >= max_cells_at_once) break;
     }
     evaluation.run();
-    for (std::size_t p = 0; p < together.size(); ++p) losses_[pairs[p]] = loss(evaluation, apart[pairs[p].first], apart[pairs[p].second], together[p]);
+    for (std::size_t p = 0; p < together.size(); ++p)
+      losses_[pairs[p]] = loss(evaluation, apart[pairs[p].first], apart[pairs[p].second], together[p]);
     return together.size();
   }
 
   /// A cost, or minus a logarithm; infinite where nothing is possible.
   static double cost(Value value) {
-    if constexpr (requires { Semiring::log_of(value); }) return -Semiring::log_of(value);
-    else return Semiring::is_zero(value) ? std::numeric_limits<double>::infinity() : static_cast<double>(value);
+    if constexpr (requires { Semiring::log_of(value); })
+      return -Semiring::log_of(value);
+    else
+      return Semiring::is_zero(value) ? std::numeric_limits<double>::infinity() : static_cast<double>(value);
   }
 
-  static Loss loss(tables::detail::Evaluation<Semiring, ExecutionSpace> const& evaluation, Index a, Index b, Index both) {
+  static Loss loss(tables::detail::Evaluation<Semiring, ExecutionSpace> const& evaluation, Index a, Index b,
+                   Index both) {
     auto const& of_a = evaluation.cells(a);
     auto const& of_b = evaluation.cells(b);
     auto const& of_both = evaluation.cells(both);
@@ -140,18 +153,21 @@ class ByContent : public Partitioner {
 namespace hornbill::elim {
 
 template <class Semiring, class ExecutionSpace>
-HostPlan make_content_plan(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, Order order, MiniBucketOptions const& options) {
+HostPlan make_content_plan(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network,
+                           Order order, MiniBucketOptions const& options) {
   static_assert(Semiring::selects, "mini-buckets bound the best assignment, not a sum");
   tables::HostReductions given(network.cardinality);
   std::vector<Index> place(network.cardinality.size());
-  if (order.variables.size() != place.size()) throw ShapeError("variables of the elimination order", place.size(), order.variables.size());
+  if (order.variables.size() != place.size())
+    throw ShapeError("variables of the elimination order", place.size(), order.variables.size());
   for (std::size_t i = 0; i < place.size(); ++i) place[order.variables[i]] = static_cast<Index>(i);
   for (auto const& table : network.tables) {
     auto scope = table.scope;
     std::sort(scope.begin(), scope.end(), [&](Index v, Index w) { return place[v] < place[w]; });
     given.add_table(std::move(scope));
   }
-  detail::ByContent<Semiring, ExecutionSpace> by_content(exec, tables::detail::reordered(network, given, given.num_given()), options.max_variables);
+  detail::ByContent<Semiring, ExecutionSpace> by_content(
+      exec, tables::detail::reordered(network, given, given.num_given()), options.max_variables);
   return make_mini_bucket_plan(network.cardinality, scopes_of(network), std::move(order), options, by_content);
 }
 

@@ -17,7 +17,8 @@ using tables::Cost;
 
 /// A table as agents hold it: variables in the order of elimination.
 struct AgentTable {
-  Index key = -1;  ///< place of the agent that made it; -1 of a given one. So tables come in the order that elimination would see
+  /// place of the agent that made it; -1 of a given one. So tables come in the order that elimination would see
+  Index key = -1;
   tables::HostTable<Cost> table;
 };
 
@@ -42,14 +43,16 @@ ValueMessage decode_value(std::vector<std::int64_t> const& numbers);
 std::vector<std::int64_t> encode(Distributed const& part, std::vector<Index> const& own_agents);
 void add_part(Distributed& whole, std::vector<std::int64_t> const& numbers);
 
-/// What an agent is to do, in variables of its own: 0 is the one it decides, the others are ancestors, the nearest first.
+/// What an agent is to do, in variables of its own: 0 is the one it decides, the others are ancestors, the nearest
+/// first.
 struct LocalProblem {
   std::vector<Index> variables;  ///< of the network, by local number
   std::vector<Index> cardinality;
   std::vector<std::vector<Index>> scopes;
   HostPlan plan;
 };
-LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinality, std::vector<Index> const& separator, std::vector<AgentTable> const& tables, MiniBucketOptions const& options);
+LocalProblem make_local_problem(Index agent, std::vector<Index> const& cardinality, std::vector<Index> const& separator,
+                                std::vector<AgentTable> const& tables, MiniBucketOptions const& options);
 
 /// One agent: what it keeps between UTIL and VALUE.
 template <class ExecutionSpace>
@@ -85,7 +88,9 @@ class Agent {
   Index choose(ExecutionSpace const& exec, std::vector<Index> const& assignment) {
     std::vector<Index> known;
     for (Index v : variables_) known.push_back(assignment[v]);
-    Kokkos::deep_copy(exec, state_.assignment, Kokkos::View<Index const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(known.data(), known.size()));
+    Kokkos::deep_copy(exec, state_.assignment,
+                      Kokkos::View<Index const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          known.data(), known.size()));
     tables::decode<Semiring>(exec, plan_.decode, state_.values, state_.known, state_.assignment);
     return hornbill::detail::to_vector(exec, state_.assignment).front();
   }
@@ -96,7 +101,8 @@ class Agent {
     auto const& host = plan_.host.reductions;
     Offset given = 0;
     for (Index t = 0; t < host.num_given(); ++t) given += host.tables()[t].cells;
-    Kokkos::View<Cost*, MemorySpace> const kept = hornbill::detail::allocate<Kokkos::View<Cost*, MemorySpace>>(exec, "hornbill::elim::given", static_cast<std::size_t>(given));
+    Kokkos::View<Cost*, MemorySpace> const kept = hornbill::detail::allocate<Kokkos::View<Cost*, MemorySpace>>(
+        exec, "hornbill::elim::given", static_cast<std::size_t>(given));
     Kokkos::deep_copy(exec, kept, Kokkos::subview(state_.values.cells, std::pair(Offset{0}, given)));
     exec.fence("hornbill: copied before it goes");
     state_.values.cells = kept;
@@ -111,7 +117,8 @@ class Agent {
 template <class ExecutionSpace>
 class Agents {
  public:
-  Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger);
+  Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network, PseudoTree const& tree,
+         MiniBucketOptions const& options, Messenger& messenger);
 
   Distributed run() {
     for (Index v : tree_.order.variables)
@@ -145,10 +152,14 @@ class Agents {
     all.bytes += bytes;
     all.largest_bytes = std::max(all.largest_bytes, bytes);
   }
-  UtilMessage receive_util(Index child) { return is_mine(child) ? std::move(*std::exchange(util_[child], std::nullopt)) : decode_util(messenger_.receive(rank_of_[child], child)); }
+  UtilMessage receive_util(Index child) {
+    return is_mine(child) ? std::move(*std::exchange(util_[child], std::nullopt))
+                          : decode_util(messenger_.receive(rank_of_[child], child));
+  }
   ValueMessage receive_value(Index v) {
     Index const parent = tree_.parent[v];
-    return is_mine(parent) ? std::move(*std::exchange(value_[v], std::nullopt)) : decode_value(messenger_.receive(rank_of_[parent], v));
+    return is_mine(parent) ? std::move(*std::exchange(value_[v], std::nullopt))
+                           : decode_value(messenger_.receive(rank_of_[parent], v));
   }
 
   ExecutionSpace exec_;
@@ -157,18 +168,24 @@ class Agents {
   MiniBucketOptions options_;
   Messenger& messenger_;
   std::vector<int> rank_of_;
-  std::vector<Index> place_;                         // in the tree's order
+  std::vector<Index> place_;                          // in the tree's order
   std::vector<std::vector<Index>> children_, given_;  // given_: tables by the agent that they end at
-  std::vector<std::optional<UtilMessage>> util_;     // to be read, by sender
-  std::vector<std::optional<ValueMessage>> value_;   // to be read, by receiver
+  std::vector<std::optional<UtilMessage>> util_;      // to be read, by sender
+  std::vector<std::optional<ValueMessage>> value_;    // to be read, by receiver
   std::vector<Agent<ExecutionSpace>> agents_;
   std::vector<double> clock_;
   Distributed result_;
 };
 
 template <class ExecutionSpace>
-Agents<ExecutionSpace>::Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger)
-    : exec_(exec), network_(network), tree_(tree), options_(options), messenger_(messenger), rank_of_(ranks_of_agents(tree, network.cardinality, options.max_variables, messenger.num_ranks())) {
+Agents<ExecutionSpace>::Agents(ExecutionSpace const& exec, tables::TableNetwork<Cost> const& network,
+                               PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger)
+    : exec_(exec),
+      network_(network),
+      tree_(tree),
+      options_(options),
+      messenger_(messenger),
+      rank_of_(ranks_of_agents(tree, network.cardinality, options.max_variables, messenger.num_ranks())) {
   auto const n = network.cardinality.size();
   place_.resize(n);
   children_.resize(n);
@@ -186,8 +203,11 @@ Agents<ExecutionSpace>::Agents(ExecutionSpace const& exec, tables::TableNetwork<
   }
   for (Index t = 0; t < std::ssize(network.tables); ++t) {
     auto const& scope = network.tables[t].scope;
-    if (!scope.empty()) given_[*std::min_element(scope.begin(), scope.end(), [&](Index v, Index w) { return place_[v] < place_[w]; })].push_back(t);
-    else if (messenger.rank() == 0) result_.value = Semiring::multiply(result_.value, network.tables[t].values.front());
+    if (!scope.empty())
+      given_[*std::min_element(scope.begin(), scope.end(), [&](Index v, Index w) { return place_[v] < place_[w]; })]
+          .push_back(t);
+    else if (messenger.rank() == 0)
+      result_.value = Semiring::multiply(result_.value, network.tables[t].values.front());
   }
 }
 
@@ -223,8 +243,10 @@ void Agents<ExecutionSpace>::propagate(Index v) {
   double bytes = 0;
   for (auto const& t : message.tables) bytes += static_cast<double>(t.table.values.size() * sizeof(Cost));
   count(result_.util, bytes);
-  if (is_mine(parent)) util_[v] = std::move(message);
-  else messenger_.send(rank_of_[parent], v, encode(message));
+  if (is_mine(parent))
+    util_[v] = std::move(message);
+  else
+    messenger_.send(rank_of_[parent], v, encode(message));
 }
 
 template <class ExecutionSpace>
@@ -242,8 +264,10 @@ void Agents<ExecutionSpace>::choose(Index v) {
     ValueMessage message{clock_[v], {}};
     for (Index w : tree_.separator[child]) message.states.push_back(assignment[w]);
     count(result_.value_messages, static_cast<double>(message.states.size() * sizeof(Index)));
-    if (is_mine(child)) value_[child] = std::move(message);
-    else messenger_.send(rank_of_[child], child, encode(message));
+    if (is_mine(child))
+      value_[child] = std::move(message);
+    else
+      messenger_.send(rank_of_[child], child, encode(message));
   }
 }
 
@@ -267,7 +291,8 @@ Distributed Agents<ExecutionSpace>::gather() {
 namespace hornbill::elim {
 
 template <class ExecutionSpace>
-Distributed dpop(ExecutionSpace const& exec, tables::TableNetwork<tables::Cost> const& network, PseudoTree const& tree, MiniBucketOptions const& options, Messenger& messenger) {
+Distributed dpop(ExecutionSpace const& exec, tables::TableNetwork<tables::Cost> const& network, PseudoTree const& tree,
+                 MiniBucketOptions const& options, Messenger& messenger) {
   Kokkos::Profiling::ScopedRegion region("hornbill::elim::dpop");
   return detail::Agents<ExecutionSpace>(exec, network, tree, options, messenger).run();
 }

@@ -25,13 +25,16 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
 }
 
 template <class Value, class ExecutionSpace>
-State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan) {
+State<Value, typename ExecutionSpace::memory_space> make_state(
+    ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan) {
   return {tables::make_values<Value>(exec, plan.host.reductions), tables::make_decode_scratch(exec, plan.decode),
-          hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(exec, "hornbill::elim::assignment", plan.host.order.variables.size())};
+          hornbill::detail::allocate_initialised<Kokkos::View<Index*, typename ExecutionSpace::memory_space>>(
+              exec, "hornbill::elim::assignment", plan.host.order.variables.size())};
 }
 
 template <class Value, class ExecutionSpace>
-void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network, Plan<typename ExecutionSpace::memory_space> const& plan,
+void load(ExecutionSpace const& exec, tables::TableNetwork<Value> const& network,
+          Plan<typename ExecutionSpace::memory_space> const& plan,
           State<Value, typename ExecutionSpace::memory_space> const& state) {
   auto const given = tables::detail::reordered(network, plan.host.reductions, plan.host.reductions.num_given());
   tables::set_given<Value>(exec, plan.host.reductions, state.values, given);
@@ -44,22 +47,26 @@ void require_meaning(HostPlan const& plan) {
   if (!Semiring::selects && !plan.is_exact) throw Error("mini-buckets bound the best assignment, not a sum");
   if constexpr (std::is_same_v<typename Semiring::Value, tables::NarrowCost>) {
     auto const& all = plan.reductions.reductions();
-    if (!plan.is_exact && std::any_of(all.begin(), all.end(), [](auto const& r) { return r.shifts >= 0; })) throw Error("moments are matched in 64 bits: shifts may add up to more than 32 hold");
+    if (!plan.is_exact && std::any_of(all.begin(), all.end(), [](auto const& r) { return r.shifts >= 0; }))
+      throw Error("moments are matched in 64 bits: shifts may add up to more than 32 hold");
   }
 }
 
 }  // namespace detail
 
 template <class Semiring, class ExecutionSpace>
-void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
+void run(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+         State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
   detail::require_meaning<Semiring>(plan.host);
   tables::reduce<Semiring>(exec, plan.reductions, plan.schedule, state.values);
-  if constexpr (Semiring::selects) tables::decode<Semiring>(exec, plan.decode, state.values, state.known, state.assignment);
+  if constexpr (Semiring::selects)
+    tables::decode<Semiring>(exec, plan.decode, state.values, state.known, state.assignment);
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
-                                                State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
+Elimination<typename Semiring::Value> result_of(
+    ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+    State<typename Semiring::Value, typename ExecutionSpace::memory_space> const& state) {
   auto const& host = plan.host;
   Elimination<typename Semiring::Value> result;
   result.value = tables::cells_of(exec, host.reductions, state.values, host.result).front();
@@ -78,7 +85,9 @@ Elimination<typename Semiring::Value> result_of(ExecutionSpace const& exec, Plan
 namespace detail {
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_once(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host) {
+Elimination<typename Semiring::Value> eliminate_once(ExecutionSpace const& exec,
+                                                     tables::TableNetwork<typename Semiring::Value> const& network,
+                                                     HostPlan const& host) {
   auto const plan = make_plan(exec, host);
   auto const state = make_state<typename Semiring::Value>(exec, plan);
   load(exec, network, plan, state);
@@ -87,7 +96,9 @@ Elimination<typename Semiring::Value> eliminate_once(ExecutionSpace const& exec,
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t max_bytes) {
+Elimination<typename Semiring::Value> eliminate_once_in_slices(
+    ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host,
+    std::size_t max_bytes) {
   require_meaning<Semiring>(host);
   Kokkos::DefaultHostExecutionSpace const on_host;
   Plan<Kokkos::HostSpace> plan;
@@ -96,7 +107,8 @@ Elimination<typename Semiring::Value> eliminate_once_in_slices(ExecutionSpace co
   auto const state = make_state<typename Semiring::Value>(on_host, plan);
   load(on_host, network, plan, state);
   double const slices = tables::reduce_in_slices<Semiring>(exec, host.reductions, state.values, max_bytes);
-  if constexpr (Semiring::selects) tables::decode<Semiring>(on_host, plan.decode, state.values, state.known, state.assignment);
+  if constexpr (Semiring::selects)
+    tables::decode<Semiring>(on_host, plan.decode, state.values, state.known, state.assignment);
   auto result = result_of<Semiring>(on_host, plan, state);
   result.slices = slices;
   return result;
@@ -118,23 +130,36 @@ Elimination<Value> from_logarithms(Elimination<double> const& found) {
 
 /// \param once  eliminates in the semiring that is its template argument
 template <class Semiring, class Once>
-Elimination<typename Semiring::Value> eliminate_in_range(tables::TableNetwork<typename Semiring::Value> const& network, Once const& once) {
+Elimination<typename Semiring::Value> eliminate_in_range(tables::TableNetwork<typename Semiring::Value> const& network,
+                                                         Once const& once) {
   auto result = once.template operator()<Semiring>(network);
   if constexpr (Semiring::scales)
-    if (!result.is_in_range) return from_logarithms<typename Semiring::Value>(once.template operator()<typename Semiring::OfLogarithms>(logarithms_of(network)));
+    if (!result.is_in_range)
+      return from_logarithms<typename Semiring::Value>(
+          once.template operator()<typename Semiring::OfLogarithms>(logarithms_of(network)));
   return result;
 }
 
 }  // namespace detail
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host) {
-  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once<Once>(exec, values, host); });
+Elimination<typename Semiring::Value> eliminate(ExecutionSpace const& exec,
+                                                tables::TableNetwork<typename Semiring::Value> const& network,
+                                                HostPlan const& host) {
+  return detail::eliminate_in_range<Semiring>(
+      network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) {
+        return detail::eliminate_once<Once>(exec, values, host);
+      });
 }
 
 template <class Semiring, class ExecutionSpace>
-Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec, tables::TableNetwork<typename Semiring::Value> const& network, HostPlan const& host, std::size_t max_bytes) {
-  return detail::eliminate_in_range<Semiring>(network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) { return detail::eliminate_once_in_slices<Once>(exec, values, host, max_bytes); });
+Elimination<typename Semiring::Value> eliminate_in_slices(ExecutionSpace const& exec,
+                                                          tables::TableNetwork<typename Semiring::Value> const& network,
+                                                          HostPlan const& host, std::size_t max_bytes) {
+  return detail::eliminate_in_range<Semiring>(
+      network, [&]<class Once>(tables::TableNetwork<typename Once::Value> const& values) {
+        return detail::eliminate_once_in_slices<Once>(exec, values, host, max_bytes);
+      });
 }
 
 }  // namespace hornbill::elim

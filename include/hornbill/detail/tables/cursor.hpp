@@ -11,16 +11,21 @@ struct Share {
   Index first_row, num_rows, lane, lanes;
 };
 
-/// Rows of one lane: on a GPU always as many as there can be, those behind the last being the last again; so what is known of them stays in registers.
+/// Rows of one lane: on a GPU always as many as there can be, those behind the last being the last again; so what is
+/// known of them stays in registers.
 template <class ExecutionSpace, int Rows>
 struct RowsOfLane {
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
 
   KOKKOS_FUNCTION static int rows_of(Share const& share) { return on_host ? share.num_rows : Rows; }
-  KOKKOS_FUNCTION static Index row(Share const& share, int r) { return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size; }
+  KOKKOS_FUNCTION static Index row(Share const& share, int r) {
+    return share.first_row + (on_host ? r : Kokkos::min(r, share.num_rows - 1)) * team_size;
+  }
   /// Of the rows from `first` on, up to `end` of the team's.
-  KOKKOS_FUNCTION static Share share_of(Index first, Index end) { return {first, Kokkos::min(Rows, (end - first + team_size - 1) / team_size), 0, 1}; }
+  KOKKOS_FUNCTION static Share share_of(Index first, Index end) {
+    return {first, Kokkos::min(Rows, (end - first + team_size - 1) / team_size), 0, 1};
+  }
 };
 
 /// Steps of a digit, looked up one ahead: while a state is worked on, where the next one is becomes known.
@@ -37,7 +42,8 @@ struct StepsAhead {
   }
 };
 
-/// A reduction's first inputs, so few that all about them stays in registers while a lane goes through states of the high digit.
+/// A reduction's first inputs, so few that all about them stays in registers while a lane goes through states of the
+/// high digit.
 template <class Semiring, class ExecutionSpace, int Count, int Rows>
 struct Cursor {
   using Value = typename Semiring::Value;
@@ -68,10 +74,13 @@ struct Cursor {
   KOKKOS_FORCEINLINE_FUNCTION void announce(Index following, Index (&places)[Count]) {
     for (int k = 0; k < Count; ++k) places[k] = high[k].announce(following);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Value value(Value const* const (&cells)[Count], int k, int r) const { return Reader::scaled(load(cells[k] + at[k][r]), scale[k]); }
+  KOKKOS_FORCEINLINE_FUNCTION Value value(Value const* const (&cells)[Count], int k, int r) const {
+    return Reader::scaled(load(cells[k] + at[k][r]), scale[k]);
+  }
 
   /// Adds to each row the product at one state of what is eliminated.
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], int rows, Sum<Semiring>* KOKKOS_RESTRICT result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Value const* const (&cells)[Count], int rows,
+                                               Sum<Semiring>* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
       Value product = value(cells, 0, r);
       for (int k = 1; k < Count; ++k) product = Semiring::multiply_few(product, value(cells, k, r));
@@ -79,10 +88,12 @@ struct Cursor {
     }
   }
   /// The same with one more factor of each row. Of places, as a place takes one register and an address two.
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(Index const (&places)[Count], Value const* KOKKOS_RESTRICT factor, int rows, Sum<Semiring>* KOKKOS_RESTRICT result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(Index const (&places)[Count], Value const* KOKKOS_RESTRICT factor,
+                                               int rows, Sum<Semiring>* KOKKOS_RESTRICT result) const {
     for (int r = 0; r < rows; ++r) {
       Value product = factor[r];
-      for (int k = 0; k < Count; ++k) product = Semiring::multiply_few(product, Reader::scaled(load(begin[k] + (places[k] + at[k][r])), scale[k]));
+      for (int k = 0; k < Count; ++k)
+        product = Semiring::multiply_few(product, Reader::scaled(load(begin[k] + (places[k] + at[k][r])), scale[k]));
       result[r].add(product);
     }
   }

@@ -27,7 +27,8 @@ struct Decode {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto const step = plan.steps(first + team.league_rank());
-    for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size) known(k) = known_place(plan.inputs(k));
+    for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size)
+      known(k) = known_place(plan.inputs(k));
     team.team_barrier();
     Best best;
     auto const look = [&](Offset state, Best& most) {
@@ -37,14 +38,16 @@ struct Decode {
     Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, step.states), look, BestState(best));
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       Offset state = best.loc < step.states ? best.loc : 0;  // else nothing is possible
-      for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states) assignment(plan.variables(i).variable) = static_cast<Index>(state % plan.variables(i).states);
+      for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states)
+        assignment(plan.variables(i).variable) = static_cast<Index>(state % plan.variables(i).states);
     });
   }
 
  private:
   KOKKOS_FUNCTION Offset known_place(DecodeInput const& input) const {
     Offset cell = input.begin;
-    for (Offset i = input.first_term; i < input.last_term; ++i) cell += plan.terms(i).stride * assignment(plan.terms(i).variable);
+    for (Offset i = input.first_term; i < input.last_term; ++i)
+      cell += plan.terms(i).stride * assignment(plan.terms(i).variable);
     return cell;
   }
 
@@ -58,7 +61,8 @@ struct Decode {
       for (Offset i = step.last_variable; i-- > step.first_variable; state /= plan.variables(i).states)
         cell += state % plan.variables(i).states * plan.strides(input.first_stride + i - step.first_variable);
       Value value = values.cells(cell);
-      if constexpr (Semiring::scales) value *= static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
+      if constexpr (Semiring::scales)
+        value *= static_cast<Value>(power_of_two(-exponent_of(values.largest(input.table))));
       product = Semiring::multiply(product, value);
       if constexpr (Semiring::scales) {  // a bucket may have thousands of tables
         int const of_product = exponent_of(product);
@@ -66,8 +70,10 @@ struct Decode {
         exponent += of_product;
       }
     }
-    if constexpr (Semiring::scales) return Kokkos::log(product) + static_cast<Value>(exponent) * Kokkos::numbers::ln2_v<Value>;
-    else return product;
+    if constexpr (Semiring::scales)
+      return Kokkos::log(product) + static_cast<Value>(exponent) * Kokkos::numbers::ln2_v<Value>;
+    else
+      return product;
   }
 };
 
@@ -76,7 +82,9 @@ struct Decode {
 namespace hornbill::tables {
 
 template <class ExecutionSpace>
-DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec, HostReductions const& host, std::vector<HostDecodeStep> const& steps) {
+DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpace const& exec,
+                                                                   HostReductions const& host,
+                                                                   std::vector<HostDecodeStep> const& steps) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   // A step comes after those that tell its inputs' other variables, which are behind it in the list.
   std::vector<std::size_t> level_of_variable(host.cardinality().size()), level(steps.size());
@@ -98,12 +106,21 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
     plan.first_step.push_back(std::ssize(flat));
     for (std::size_t s : list) {
       auto const& eliminated = steps[s].eliminated;
-      detail::DecodeStep step{.first_input = std::ssize(inputs), .last_input = 0, .first_variable = std::ssize(variables), .last_variable = 0, .states = static_cast<Offset>(host.states_of(eliminated))};
+      detail::DecodeStep step{.first_input = std::ssize(inputs),
+                              .last_input = 0,
+                              .first_variable = std::ssize(variables),
+                              .last_variable = 0,
+                              .states = static_cast<Offset>(host.states_of(eliminated))};
       for (Index v : eliminated) variables.push_back({v, host.cardinality()[v]});
       for (Index t : steps[s].inputs) {
-        detail::DecodeInput input{.begin = host.tables()[t].offset, .table = t, .first_term = std::ssize(terms), .last_term = 0, .first_stride = std::ssize(strides)};
+        detail::DecodeInput input{.begin = host.tables()[t].offset,
+                                  .table = t,
+                                  .first_term = std::ssize(terms),
+                                  .last_term = 0,
+                                  .first_stride = std::ssize(strides)};
         for (Index v : host.tables()[t].scope)
-          if (std::find(eliminated.begin(), eliminated.end(), v) == eliminated.end()) terms.push_back({host.stride(t, v), v});
+          if (std::find(eliminated.begin(), eliminated.end(), v) == eliminated.end())
+            terms.push_back({host.stride(t, v), v});
         for (Index v : eliminated) strides.push_back(host.stride(t, v));
         input.last_term = std::ssize(terms);
         inputs.push_back(input);
@@ -114,7 +131,9 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
     }
   }
   plan.first_step.push_back(std::ssize(flat));
-  auto const copy = [&]<class T>(std::vector<T> const& list) { return detail::to_view<T, MemorySpace>(exec, "hornbill::tables::decode_plan", list); };
+  auto const copy = [&]<class T>(std::vector<T> const& list) {
+    return detail::to_view<T, MemorySpace>(exec, "hornbill::tables::decode_plan", list);
+  };
   plan.steps = copy(flat);
   plan.inputs = copy(inputs);
   plan.terms = copy(terms);
@@ -124,19 +143,25 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
 }
 
 template <class ExecutionSpace>
-Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan) {
-  return hornbill::detail::allocate<Kokkos::View<Offset*, typename ExecutionSpace::memory_space>>(exec, "hornbill::tables::known", plan.inputs.extent(0));
+Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(
+    ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan) {
+  return hornbill::detail::allocate<Kokkos::View<Offset*, typename ExecutionSpace::memory_space>>(
+      exec, "hornbill::tables::known", plan.inputs.extent(0));
 }
 
 template <class Semiring, class ExecutionSpace>
 void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values,
-            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known, Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
+            Kokkos::View<Offset*, typename ExecutionSpace::memory_space> const& known,
+            Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
   using Kernel = detail::Decode<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::decode");
   for (std::size_t level = 0; level + 1 < plan.first_step.size(); ++level)
-    Kokkos::parallel_for("hornbill::tables::decode", typename Kernel::Policy(exec, static_cast<int>(plan.first_step[level + 1] - plan.first_step[level]), Kernel::team_size),
-                         Kernel{plan, values, plan.first_step[level], known, assignment});
+    Kokkos::parallel_for(
+        "hornbill::tables::decode",
+        typename Kernel::Policy(exec, static_cast<int>(plan.first_step[level + 1] - plan.first_step[level]),
+                                Kernel::team_size),
+        Kernel{plan, values, plan.first_step[level], known, assignment});
 }
 
 }  // namespace hornbill::tables

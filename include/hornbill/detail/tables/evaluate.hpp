@@ -10,7 +10,8 @@
 
 namespace hornbill::tables::detail {
 
-/// Reductions of tables whose values are known, apart from those that are planned. Cells of what is read may be scaled as a whole.
+/// Reductions of tables whose values are known, apart from those that are planned. Cells of what is read may be scaled
+/// as a whole.
 template <class Semiring, class ExecutionSpace>
 class Evaluation;
 
@@ -20,7 +21,8 @@ class HostedValues {
  public:
   using Value = typename Semiring::Value;
 
-  HostedValues(ExecutionSpace const& exec, std::vector<std::vector<Value>> given) : exec_(exec), cells_(std::move(given)) {}
+  HostedValues(ExecutionSpace const& exec, std::vector<std::vector<Value>> given)
+      : exec_(exec), cells_(std::move(given)) {}
 
   std::vector<Value> const& cells(Index table) const { return cells_[table]; }
   ExecutionSpace const& exec() const { return exec_; }
@@ -29,7 +31,8 @@ class HostedValues {
   void bring_up_to_date(HostReductions const& host) {
     Evaluation<Semiring, ExecutionSpace> evaluation(host, *this);
     std::vector<Index> made;
-    for (auto r = static_cast<Index>(std::ssize(cells_)) - host.num_given(); r < std::ssize(host.reductions()); ++r) made.push_back(evaluation.repeat(r));
+    for (auto r = static_cast<Index>(std::ssize(cells_)) - host.num_given(); r < std::ssize(host.reductions()); ++r)
+      made.push_back(evaluation.repeat(r));
     if (made.empty()) return;
     evaluation.run();
     for (Index t : made) cells_.push_back(evaluation.cells(t));
@@ -45,10 +48,13 @@ class Evaluation {
  public:
   using Value = typename Semiring::Value;
 
-  Evaluation(HostReductions const& host, HostedValues<Semiring, ExecutionSpace> const& values) : host_(host), values_(values), local_(host.cardinality()) {}
+  Evaluation(HostReductions const& host, HostedValues<Semiring, ExecutionSpace> const& values)
+      : host_(host), values_(values), local_(host.cardinality()) {}
 
   /// A table over `scope`, the variable being eliminated.   \param inputs  known tables   \return its number here
-  Index add(std::vector<Index> const& inputs, std::vector<Index> scope, Index variable) { return append({inputs, {variable}, 0, -1}, std::move(scope)); }
+  Index add(std::vector<Index> const& inputs, std::vector<Index> scope, Index variable) {
+    return append({inputs, {variable}, 0, -1}, std::move(scope));
+  }
   /// A reduction as it was planned, its inputs known or repeated before.
   Index repeat(Index reduction) {
     auto const& planned = host_.reductions()[reduction];
@@ -67,7 +73,8 @@ class Evaluation {
     set_given<Value>(exec, local_, on_device, given);
     auto const reductions = make_reductions(exec, local_);
     reduce<Semiring>(exec, reductions, make_schedule(exec, local_, reductions), on_device);
-    if constexpr (Semiring::scales) exponents_ = exponents_of(local_, hornbill::detail::to_vector(exec, on_device.largest));
+    if constexpr (Semiring::scales)
+      exponents_ = exponents_of(local_, hornbill::detail::to_vector(exec, on_device.largest));
     for (Index t : tables_) cells_.push_back(cells_of(exec, local_, on_device, t));
   }
 
@@ -127,7 +134,9 @@ class Evaluation {
     for (auto& [reduction, scope] : planned_) {
       std::vector<Index> inputs;
       for (Index t : reduction.inputs) inputs.push_back(made_.contains(t) ? tables_[made_[t]] : known_[t]);
-      tables_.push_back(reduction.shifts >= 0 ? local_.add_shift(std::move(inputs), scope, reduction.shifts) : local_.add_undivided(std::move(inputs), std::move(scope), reduction.eliminated));
+      tables_.push_back(reduction.shifts >= 0
+                            ? local_.add_shift(std::move(inputs), scope, reduction.shifts)
+                            : local_.add_undivided(std::move(inputs), std::move(scope), reduction.eliminated));
     }
   }
 
@@ -135,10 +144,11 @@ class Evaluation {
   HostedValues<Semiring, ExecutionSpace> const& values_;
   HostReductions local_;
   std::vector<Planned> planned_;
-  std::map<Index, Index> made_, known_;  // of planned tables: numbers here of those that are repeated, and in local_ of those that are read
-  std::vector<Index> tables_;            // in local_, by number here
+  // of planned tables: numbers here of those that are repeated, and in local_ of those that are read
+  std::map<Index, Index> made_, known_;
+  std::vector<Index> tables_;  // in local_, by number here
   std::vector<std::vector<Value>> cells_;
-  std::vector<double> exponents_;        // of local_'s tables
+  std::vector<double> exponents_;  // of local_'s tables
   Offset num_cells_ = 0;
 };
 

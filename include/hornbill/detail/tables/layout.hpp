@@ -12,10 +12,11 @@ class HostReductions;
 
 namespace detail {
 
-/// A reduction on the device. Its rows, and what is eliminated, are each in two digits, so that a place in an input is a sum of four entries.
+/// A reduction on the device. Its rows, and what is eliminated, are each in two digits, so that a place in an input is
+/// a sum of four entries.
 struct ReductionTask {
-  Offset output = 0;                  ///< of its first value
-  Index table = 0;                    ///< which the output is
+  Offset output = 0;  ///< of its first value
+  Index table = 0;    ///< which the output is
   Index first_input = 0, num_inputs = 0;
   Index rows_low = 1, rows_high = 1;  ///< rows are rows_high * rows_low
   Index over_low = 1, over_high = 1;  ///< states of what is eliminated, likewise
@@ -25,15 +26,16 @@ struct ReductionTask {
   Offset output_high = 0;             ///< where the output's steps of the high digit begin
   Index log_lanes = 0;                ///< 2^this lanes share a row
   Index shifts = -1;                  ///< as HostReduction::shifts
-  Index run = 1;                      ///< states of the high digit, from each multiple of it on, for which all but the first inputs stay the same
-  Index num_apart = 0;                ///< those first inputs, where run is above 1: one or two
-  Index is_strided = 0;               ///< in each input, states of what is eliminated are equally far apart
+  /// states of the high digit, from each multiple of it on, for which all but the first inputs stay the same
+  Index run = 1;
+  Index num_apart = 0;   ///< those first inputs, where run is above 1: one or two
+  Index is_strided = 0;  ///< in each input, states of what is eliminated are equally far apart
 };
 struct ReductionInput {
-  Offset begin = 0;    ///< of its table
+  Offset begin = 0;  ///< of its table
   Index table = 0;
-  Index stride = 0;    ///< of what is eliminated, where the task is strided
-  Index has_rows_in_order = 0;  ///< a row's step is the row
+  Index stride = 0;                                               ///< of what is eliminated, where the task is strided
+  Index has_rows_in_order = 0;                                    ///< a row's step is the row
   Offset row_low = 0, row_high = 0, over_low = 0, over_high = 0;  ///< where its steps begin, by digit
 };
 /// A team's work.
@@ -45,7 +47,7 @@ struct BlockPlace {
 struct Layout {
   std::vector<ReductionTask> tasks;  ///< one a reduction, in their order
   std::vector<ReductionInput> inputs;
-  std::vector<Index> steps;          ///< how far each state of a digit goes in an input, in cells
+  std::vector<Index> steps;  ///< how far each state of a digit goes in an input, in cells
 };
 
 /// Teams that a reduction takes.

@@ -34,9 +34,11 @@ struct ForgetExtents {
   }
 };
 
-/// By how many powers of two products of a reduction's inputs, as they are read, may be below 1, and sums of them above it.
+/// By how many powers of two products of a reduction's inputs, as they are read, may be below 1, and sums of them above
+/// it.
 template <class Value>
-std::pair<double, double> powers_of_products(HostReductions const& host, HostReduction const& reduction, HostExtents<Value> const& extents) {
+std::pair<double, double> powers_of_products(HostReductions const& host, HostReduction const& reduction,
+                                             HostExtents<Value> const& extents) {
   double below = 0, above = std::log2(host.states_of(reduction.eliminated));
   for (Index t : reduction.inputs) {
     Value const largest = extents.largest[t];
@@ -53,7 +55,8 @@ std::pair<double, double> powers_of_products(HostReductions const& host, HostRed
 namespace hornbill::tables {
 
 template <class ExecutionSpace>
-Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace const& exec, HostReductions const& host) {
+Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace const& exec,
+                                                                  HostReductions const& host) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   auto layout = detail::make_layout(host, detail::team_size_of<ExecutionSpace>);
   Reductions<MemorySpace> result;
@@ -65,11 +68,13 @@ Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace
 }
 
 template <class ExecutionSpace>
-Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions,
-                                                              std::vector<Index> const& wanted) {
+Schedule<typename ExecutionSpace::memory_space> make_schedule(
+    ExecutionSpace const& exec, HostReductions const& host,
+    Reductions<typename ExecutionSpace::memory_space> const& reductions, std::vector<Index> const& wanted) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   std::vector<std::vector<Index>> of_level(static_cast<std::size_t>(host.num_levels()));
-  for (Index r : wanted) of_level[static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1].push_back(r);
+  for (Index r : wanted)
+    of_level[static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1].push_back(r);
   Schedule<MemorySpace> schedule;
   std::vector<detail::BlockPlace> blocks;
   std::vector<Index> order;
@@ -89,14 +94,17 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace con
 }
 
 template <class ExecutionSpace>
-Schedule<typename ExecutionSpace::memory_space> make_schedule(ExecutionSpace const& exec, HostReductions const& host, Reductions<typename ExecutionSpace::memory_space> const& reductions) {
+Schedule<typename ExecutionSpace::memory_space> make_schedule(
+    ExecutionSpace const& exec, HostReductions const& host,
+    Reductions<typename ExecutionSpace::memory_space> const& reductions) {
   std::vector<Index> all(host.reductions().size());
   std::iota(all.begin(), all.end(), 0);
   return make_schedule(exec, host, reductions, all);
 }
 
 template <class Value, class ExecutionSpace>
-TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec, HostReductions const& host) {
+TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionSpace const& exec,
+                                                                      HostReductions const& host) {
   using View = Kokkos::View<Value*, typename ExecutionSpace::memory_space>;
   return {hornbill::detail::allocate<View>(exec, "hornbill::tables::cells", static_cast<std::size_t>(host.num_cells())),
           hornbill::detail::allocate_initialised<View>(exec, "hornbill::tables::largest", host.tables().size()),
@@ -104,9 +112,12 @@ TableValues<Value, typename ExecutionSpace::memory_space> make_values(ExecutionS
 }
 
 template <class Value, class ExecutionSpace>
-void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, std::span<std::vector<Value> const> given, Index first) {
+void set_given(ExecutionSpace const& exec, HostReductions const& host,
+               TableValues<Value, typename ExecutionSpace::memory_space> const& values,
+               std::span<std::vector<Value> const> given, Index first) {
   auto const last = static_cast<std::size_t>(first) + given.size();
-  if (last > static_cast<std::size_t>(host.num_given())) throw ShapeError("given tables", static_cast<std::size_t>(host.num_given()), last);
+  if (last > static_cast<std::size_t>(host.num_given()))
+    throw ShapeError("given tables", static_cast<std::size_t>(host.num_given()), last);
   if (given.empty()) return;
   std::vector<Value> cells, largest, smallest;
   for (std::size_t t = 0; t < given.size(); ++t) {
@@ -121,7 +132,8 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValu
     }
   }
   auto const copy = [&](std::vector<Value> const& source, auto const& view, Offset begin) {
-    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const on_host(source.data(), source.size());
+    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const on_host(source.data(),
+                                                                                                         source.size());
     Kokkos::deep_copy(exec, Kokkos::subview(view, std::pair(begin, begin + std::ssize(source))), on_host);
   };
   copy(cells, values.cells, host.tables()[static_cast<std::size_t>(first)].offset);
@@ -133,31 +145,39 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host, TableValu
 }
 
 template <class Value, class ExecutionSpace>
-std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table) {
+std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host,
+                            TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table) {
   auto const& place = host.tables()[table];
-  return hornbill::detail::to_vector(exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
+  return hornbill::detail::to_vector(
+      exec, Kokkos::subview(values.cells, std::pair(place.offset, place.offset + place.cells)));
 }
 
 template <class Semiring, class ExecutionSpace>
-void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions, Schedule<typename ExecutionSpace::memory_space> const& schedule,
+void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memory_space> const& reductions,
+            Schedule<typename ExecutionSpace::memory_space> const& schedule,
             TableValues<typename Semiring::Value, typename ExecutionSpace::memory_space> const& values) {
   using Value = typename Semiring::Value;
   using MemorySpace = typename ExecutionSpace::memory_space;
   using Kernel = detail::Reduce<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::reduce");
   if constexpr (Semiring::scales)
-    Kokkos::parallel_for("hornbill::tables::forget_extents", Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
-                         detail::ForgetExtents<Value, MemorySpace>{reductions.tasks, schedule.reductions, values.largest, values.smallest});
+    Kokkos::parallel_for("hornbill::tables::forget_extents",
+                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
+                         detail::ForgetExtents<Value, MemorySpace>{reductions.tasks, schedule.reductions,
+                                                                   values.largest, values.smallest});
   for (std::size_t level = 0; level + 1 < schedule.first_block.size(); ++level) {
-    Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
-    auto policy = typename Kernel::Policy(exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
+    Kernel const kernel{
+        {reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
+    auto policy = typename Kernel::Policy(
+        exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::team_size * static_cast<int>(sizeof(typename Kernel::Sum))));
     Kokkos::parallel_for("hornbill::tables::reduce", policy, kernel);
   }
 }
 
 template <class Value, class ExecutionSpace>
-HostExtents<Value> extents_of(ExecutionSpace const& exec, TableValues<Value, typename ExecutionSpace::memory_space> const& values) {
+HostExtents<Value> extents_of(ExecutionSpace const& exec,
+                              TableValues<Value, typename ExecutionSpace::memory_space> const& values) {
   return {hornbill::detail::to_vector(exec, values.largest), hornbill::detail::to_vector(exec, values.smallest)};
 }
 
@@ -165,7 +185,8 @@ template <class Value>
 std::vector<double> exponents_of(HostReductions const& host, std::vector<Value> const& largest) {
   std::vector<double> exponents(host.tables().size());
   for (auto const& reduction : host.reductions())
-    for (Index t : reduction.shifts >= 0 ? std::vector<Index>{} : reduction.inputs) exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
+    for (Index t : reduction.shifts >= 0 ? std::vector<Index>{} : reduction.inputs)
+      exponents[reduction.output] += exponents[t] + detail::exponent_of(largest[t]);
   return exponents;
 }
 

@@ -7,8 +7,8 @@
 
 namespace hornbill::tables::detail {
 
-/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its own, several at once, and
-/// goes through states of the high digit with them.
+/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its
+/// own, several at once, and goes through states of the high digit with them.
 template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
@@ -18,7 +18,8 @@ struct Reduce {
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
   // On a GPU so few registers that three teams share a multiprocessor: memory is waited for less.
-  using Policy = std::conditional_t<on_host, Kokkos::TeamPolicy<ExecutionSpace>, Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 3>>>;
+  using Policy = std::conditional_t<on_host, Kokkos::TeamPolicy<ExecutionSpace>,
+                                    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 3>>>;
   using Team = typename Policy::member_type;
 
   Inputs<Semiring, MemorySpace> from;
@@ -28,13 +29,17 @@ struct Reduce {
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto const place = blocks(first_block + team.league_rank());
     auto const task = from.tasks(place.task);
-    Index const high = place.block / task.blocks_of_row * task.highs_of_block, begin = place.block % task.blocks_of_row * task.block_rows;
-    Block const block{high, Kokkos::min(high + task.highs_of_block, task.rows_high), begin, Kokkos::min(begin + task.block_rows, task.rows_low)};
+    Index const high = place.block / task.blocks_of_row * task.highs_of_block,
+                begin = place.block % task.blocks_of_row * task.block_rows;
+    Block const block{high, Kokkos::min(high + task.highs_of_block, task.rows_high), begin,
+                      Kokkos::min(begin + task.block_rows, task.rows_low)};
     auto const extent = reduce_block(team, task, block);
     if constexpr (Semiring::scales) {
       Kokkos::MinMaxScalar<Value> of_block{extent.smallest, extent.largest};
       team.team_reduce(Kokkos::MinMax<Value>(of_block));
-      Kokkos::single(Kokkos::PerTeam(team), [&] { atomic_include(from.values.largest(task.table), from.values.smallest(task.table), of_block); });
+      Kokkos::single(Kokkos::PerTeam(team), [&] {
+        atomic_include(from.values.largest(task.table), from.values.smallest(task.table), of_block);
+      });
     }
   }
 
@@ -46,9 +51,13 @@ struct Reduce {
   /// Inputs that are few enough for all about them to stay in registers; `many` stands for any more.
   static constexpr int many = 0;
   /// Rows of a lane at once: what is read for all of them is read once.
-  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) { return on_host ? 256 : count == 1 || count == 2 ? 4 : count == 4 ? 1 : 2; }
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int count) {
+    return on_host ? 256 : count == 1 || count == 2 ? 4 : count == 4 ? 1 : 2;
+  }
   /// The same where some inputs are read once for a run of states of the high digit.
-  KOKKOS_FUNCTION static constexpr int rows_at_once(int states, int num_apart) { return on_host ? 256 : states * num_apart <= 2 ? 4 : states * num_apart <= 8 ? 2 : 1; }
+  KOKKOS_FUNCTION static constexpr int rows_at_once(int states, int num_apart) {
+    return on_host ? 256 : states * num_apart <= 2 ? 4 : states * num_apart <= 8 ? 2 : 1;
+  }
 
   /// What a lane wrote.
   KOKKOS_FUNCTION Extent reduce_block(Team const& team, ReductionTask const& task, Block const& block) const {
@@ -65,10 +74,14 @@ struct Reduce {
   }
   KOKKOS_FUNCTION Extent reduce_in_common(Team const& team, ReductionTask const& task, Block const& block) const {
     switch (task.over_low) {
-      case 2: return task.num_apart == 1 ? rows_in_common<2, 1>(team, task, block) : rows_in_common<2, 2>(team, task, block);
-      case 3: return task.num_apart == 1 ? rows_in_common<3, 1>(team, task, block) : rows_in_common<3, 2>(team, task, block);
-      case 4: return task.num_apart == 1 ? rows_in_common<4, 1>(team, task, block) : rows_in_common<4, 2>(team, task, block);
-      default: return task.num_apart == 1 ? rows_in_common<5, 1>(team, task, block) : rows_in_common<5, 2>(team, task, block);
+      case 2:
+        return task.num_apart == 1 ? rows_in_common<2, 1>(team, task, block) : rows_in_common<2, 2>(team, task, block);
+      case 3:
+        return task.num_apart == 1 ? rows_in_common<3, 1>(team, task, block) : rows_in_common<3, 2>(team, task, block);
+      case 4:
+        return task.num_apart == 1 ? rows_in_common<4, 1>(team, task, block) : rows_in_common<4, 2>(team, task, block);
+      default:
+        return task.num_apart == 1 ? rows_in_common<5, 1>(team, task, block) : rows_in_common<5, 2>(team, task, block);
     }
   }
   template <int Count>
@@ -94,7 +107,8 @@ struct Reduce {
 
   template <int Count>
   KOKKOS_FUNCTION Extent shared_rows(Team const& team, ReductionTask const& task, Block const& block) const {
-    Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1), groups = team_size >> task.log_lanes;
+    Index const lanes = 1 << task.log_lanes, lane = team.team_rank() & (lanes - 1),
+                groups = team_size >> task.log_lanes;
     auto* const partial = static_cast<Sum*>(team.team_scratch(0).get_shmem(team_size * sizeof(Sum))) + team.team_rank();
     Extent extent;
     for (Index first = block.begin; first < block.end; first += groups) {
@@ -118,7 +132,8 @@ struct Reduce {
   }
 
   template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_one(ReductionTask const& task, Index high, Share const& share, Sum (&result)[1]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_one(ReductionTask const& task, Index high, Share const& share,
+                                               Sum (&result)[1]) const {
     if constexpr (Count == many) {
       combine_many<1>(task, high, share, result);
     } else {
@@ -198,7 +213,8 @@ struct Reduce {
 
   /// The product of all inputs but the first, for each state of what is eliminated.
   template <int States, int Apart, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply_common(ReductionTask const& task, Index high, Share const& share, Value (&common)[States][Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_common(ReductionTask const& task, Index high, Share const& share,
+                                                   Value (&common)[States][Rows]) const {
     using OfLane = RowsOfLane<ExecutionSpace, Rows>;
     int const rows = OfLane::rows_of(share);
     for (int state = 0; state < States; ++state)
@@ -209,13 +225,15 @@ struct Reduce {
       Value const* const cells = from.begin_of(input, high, 0);
       for (int r = 0; r < rows; ++r) {
         Value const* cell = cells + from.row_step(input, OfLane::row(share, r));
-        for (int state = 0; state < States; ++state, cell += input.stride) common[state][r] = Semiring::multiply(common[state][r], from.scaled(load(cell), scale));
+        for (int state = 0; state < States; ++state, cell += input.stride)
+          common[state][r] = Semiring::multiply(common[state][r], from.scaled(load(cell), scale));
       }
     }
   }
 
   template <int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Sum const (&result)[Rows], Value* out, Extent& extent) {
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Share const& share, Sum const (&result)[Rows], Value* out,
+                                                Extent& extent) {
     for (int r = 0; r < Rows; ++r)
       if (r < share.num_rows) out[r * team_size] = result[r].value();
     if constexpr (Semiring::scales)
@@ -223,22 +241,31 @@ struct Reduce {
         if (r < share.num_rows) extent.include(result[r].value());
   }
 
-  KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const { return task.output + from.steps(task.output_high + high); }
+  KOKKOS_FUNCTION Offset output_of(ReductionTask const& task, Index high) const {
+    return task.output + from.steps(task.output_high + high);
+  }
 
   /// \param places  in each input, of the state of the rows' high digit
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Index const (&places)[Count], Sum (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine(ReductionTask const& task, Share const& share,
+                                           Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor,
+                                           Index const (&places)[Count], Sum (&result)[Rows]) const {
     int const rows = RowsOfLane<ExecutionSpace, Rows>::rows_of(share);
     for (int r = 0; r < rows; ++r) result[r] = {};
     Value const* cells[Count];
     for (int k = 0; k < Count; ++k) cells[k] = cursor.begin[k] + places[k];
-    if (task.is_strided) combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
-    else combine_stepped<Count, Rows>(task, share, cursor, cells, rows, result);
+    if (task.is_strided)
+      combine_strided<Count, Rows>(task, share, cursor, cells, rows, result);
+    else
+      combine_stepped<Count, Rows>(task, share, cursor, cells, rows, result);
   }
 
   /// Two states at once, so that what both need is read at the same time.
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_strided(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Sum (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_strided(ReductionTask const& task, Share const& share,
+                                                   Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor,
+                                                   Value const* const (&cells)[Count], int rows,
+                                                   Sum (&result)[Rows]) const {
     Value const *first[Count], *second[Count];
     for (int k = 0; k < Count; ++k) first[k] = cells[k] + Offset{share.lane} * cursor.over[k];
     Index state = share.lane;
@@ -252,10 +279,14 @@ struct Reduce {
   }
 
   template <int Count, int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void combine_stepped(ReductionTask const& task, Share const& share, Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor, Value const* const (&cells)[Count], int rows, Sum (&result)[Rows]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void combine_stepped(ReductionTask const& task, Share const& share,
+                                                   Cursor<Semiring, ExecutionSpace, Count, Rows> const& cursor,
+                                                   Value const* const (&cells)[Count], int rows,
+                                                   Sum (&result)[Rows]) const {
     for (Index over_high = 0; over_high < task.over_high; ++over_high) {
       Value const *begin[Count], *at[Count];
-      for (int k = 0; k < Count; ++k) begin[k] = cells[k] + load(&from.steps(from.inputs(task.first_input + k).over_high + over_high));
+      for (int k = 0; k < Count; ++k)
+        begin[k] = cells[k] + load(&from.steps(from.inputs(task.first_input + k).over_high + over_high));
       for (Index state = share.lane; state < task.over_low; state += share.lanes) {
         for (int k = 0; k < Count; ++k) at[k] = begin[k] + load(&from.steps(cursor.over[k] + state));
         cursor.add_product(at, rows, result);
@@ -264,7 +295,8 @@ struct Reduce {
   }
 
   template <int Rows>
-  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share, Sum (&result)[Rows]) const {
+  KOKKOS_FUNCTION void combine_many(ReductionTask const& task, Index high, Share const& share,
+                                    Sum (&result)[Rows]) const {
     using OfLane = RowsOfLane<ExecutionSpace, Rows>;
     int const rows = OfLane::rows_of(share);
     for (int r = 0; r < rows; ++r) result[r] = {};
@@ -276,7 +308,9 @@ struct Reduce {
           auto const& input = from.inputs(task.first_input + k);
           Value const scale = from.scale_of(input);
           Value const* const cells = from.begin_of(input, high, eh) + from.over_step(task, input, el);
-          for (int r = 0; r < rows; ++r) product[r] = Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, OfLane::row(share, r))], scale));
+          for (int r = 0; r < rows; ++r)
+            product[r] =
+                Semiring::multiply(product[r], from.scaled(cells[from.row_step(input, OfLane::row(share, r))], scale));
         }
         for (int r = 0; r < rows; ++r) result[r].add(product[r]);
       }

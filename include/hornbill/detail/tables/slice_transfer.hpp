@@ -24,7 +24,8 @@ class SliceOfTable {
   Offset cells() const { return cells_; }
   /// Of its first cell.   \param states  of what is fixed
   Offset begin(std::vector<Index> const& states) const;
-  /// Calls visit(begin among all tables' cells, begin in the slice, length) for each run of neighbours among cells [first, last) of the slice.
+  /// Calls visit(begin among all tables' cells, begin in the slice, length) for each run of neighbours among cells
+  /// [first, last) of the slice.
   /// \param begin  of the slice's first cell
   template <class Visit>
   void for_each_run(Offset begin, Offset first, Offset last, Visit const& visit) const {
@@ -64,13 +65,15 @@ class PackedSlices {
   Offset cells() const { return ends_.empty() ? 0 : ends_.back(); }
   /// Of those that come first and are the same whatever the states.
   Offset cells_that_stay() const { return cells_that_stay_; }
-  /// Calls visit(begin among all tables' cells, begin among the packed, length) for each run of neighbours among packed cells [first, last).
+  /// Calls visit(begin among all tables' cells, begin among the packed, length) for each run of neighbours among packed
+  /// cells [first, last).
   template <class Visit>
   void for_each_run(Offset first, Offset last, Visit const& visit) const {
     auto k = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) - ends_.begin());
     for (; first < last; first = ends_[k++]) {
       Offset const origin = ends_[k] - slices_[k].cells();
-      slices_[k].for_each_run(begins_[k], first - origin, std::min(last, ends_[k]) - origin, [&](Offset from, Offset at, Offset count) { visit(from, origin + at, count); });
+      slices_[k].for_each_run(begins_[k], first - origin, std::min(last, ends_[k]) - origin,
+                              [&](Offset from, Offset at, Offset count) { visit(from, origin + at, count); });
     }
   }
 
@@ -83,8 +86,8 @@ class PackedSlices {
 /// Of the host's memory, to copy by way of, at most.   \units bytes
 inline constexpr std::size_t transfer_bytes = std::size_t{1} << 25;
 
-/// Carries packed slices between the host's tables and a device. Where the host cannot reach the device's memory they go by way of two page-locked
-/// buffers: while one is on its way, the host's threads fill or empty the other.
+/// Carries packed slices between the host's tables and a device. Where the host cannot reach the device's memory they
+/// go by way of two page-locked buffers: while one is on its way, the host's threads fill or empty the other.
 template <class Value, class ExecutionSpace>
 class SliceTransfer {
  public:
@@ -98,7 +101,8 @@ class SliceTransfer {
       max_cells_ = std::min(longest, Offset{transfer_bytes / 2 / sizeof(Value)});
       auto const parts = Kokkos::Experimental::partition_space(exec, 1, 1);
       for (std::size_t i = 0; i < lanes_.size(); ++i)
-        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing), static_cast<std::size_t>(max_cells_))};
+        lanes_[i] = {parts[i], Buffer(Kokkos::view_alloc("hornbill::tables::transfer", Kokkos::WithoutInitializing),
+                                      static_cast<std::size_t>(max_cells_))};
     }
   }
 
@@ -112,7 +116,8 @@ class SliceTransfer {
         auto const& lane = lane_of(begin);
         lane.exec.fence("hornbill: a buffer is filled again");
         gather(slices, begin, end, tables, lane.buffer.data());
-        Kokkos::deep_copy(lane.exec, Kokkos::subview(device, std::pair(begin, end)), Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)));
+        Kokkos::deep_copy(lane.exec, Kokkos::subview(device, std::pair(begin, end)),
+                          Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)));
       }
       for (auto const& lane : lanes_) lane.exec.fence("hornbill: slices are on the device");
     }
@@ -127,7 +132,9 @@ class SliceTransfer {
       auto const fetch = [&](Offset begin) {
         Offset const end = std::min(begin + max_cells_, cells);
         auto const& lane = lane_of(begin);
-        if (begin < end) Kokkos::deep_copy(lane.exec, Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)), Kokkos::subview(device, std::pair(begin, end)));
+        if (begin < end)
+          Kokkos::deep_copy(lane.exec, Kokkos::subview(lane.buffer, std::pair(Offset{0}, end - begin)),
+                            Kokkos::subview(device, std::pair(begin, end)));
       };
       fetch(0);
       for (Offset begin = 0; begin < cells; begin += max_cells_) {
@@ -155,18 +162,22 @@ class SliceTransfer {
   template <class Visit>
   void for_each_run(PackedSlices const& slices, Offset first, Offset last, Visit const& visit) const {
     Offset const blocks = (last - first + cells_of_block - 1) / cells_of_block;
-    Kokkos::parallel_for("hornbill::tables::copy_slices", Kokkos::RangePolicy<Copier, Kokkos::IndexType<Offset>>(copier_, 0, blocks), [&](Offset block) {
-      Offset const begin = first + block * cells_of_block;
-      slices.for_each_run(begin, std::min(begin + cells_of_block, last), visit);
-    });
+    Kokkos::parallel_for("hornbill::tables::copy_slices",
+                         Kokkos::RangePolicy<Copier, Kokkos::IndexType<Offset>>(copier_, 0, blocks), [&](Offset block) {
+                           Offset const begin = first + block * cells_of_block;
+                           slices.for_each_run(begin, std::min(begin + cells_of_block, last), visit);
+                         });
     copier_.fence("hornbill: copies by the host's threads");
   }
   /// \param packed  from cell `first` on
   void gather(PackedSlices const& slices, Offset first, Offset last, Value const* tables, Value* packed) const {
-    for_each_run(slices, first, last, [=](Offset from, Offset at, Offset count) { std::copy_n(tables + from, count, packed + (at - first)); });
+    for_each_run(slices, first, last, [=](Offset from, Offset at, Offset count) {
+      std::copy_n(tables + from, count, packed + (at - first));
+    });
   }
   void scatter(PackedSlices const& slices, Offset first, Offset last, Value const* packed, Value* tables) const {
-    for_each_run(slices, first, last, [=](Offset to, Offset at, Offset count) { std::copy_n(packed + (at - first), count, tables + to); });
+    for_each_run(slices, first, last,
+                 [=](Offset to, Offset at, Offset count) { std::copy_n(packed + (at - first), count, tables + to); });
   }
 
   Copier copier_;

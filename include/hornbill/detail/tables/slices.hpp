@@ -23,7 +23,9 @@ class Slicer {
   using MemorySpace = typename ExecutionSpace::memory_space;
   using Transfer = SliceTransfer<Value, ExecutionSpace>;
 
-  Slicer(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, Kokkos::HostSpace> const& values, HostSlices const& slices) : exec_(exec), host_(host), slices_(slices), on_host_(values) {
+  Slicer(ExecutionSpace const& exec, HostReductions const& host, TableValues<Value, Kokkos::HostSpace> const& values,
+         HostSlices const& slices)
+      : exec_(exec), host_(host), slices_(slices), on_host_(values) {
     for (Index t : slices.sources) sources_.add(SliceOfTable(host, t, slices.fixed));
     for (Index t : slices.targets) targets_.add(SliceOfTable(host, t, slices.fixed));
     reductions_ = make_reductions(exec, slices.reductions);
@@ -33,7 +35,8 @@ class Slicer {
   }
 
   void run(Transfer& transfer) {
-    auto const given = Kokkos::subview(on_device_.cells, std::pair(Offset{0}, sources_.cells())), made = Kokkos::subview(on_device_.cells, std::pair(sources_.cells(), slices_.reductions.num_cells()));
+    auto const given = Kokkos::subview(on_device_.cells, std::pair(Offset{0}, sources_.cells())),
+               made = Kokkos::subview(on_device_.cells, std::pair(sources_.cells(), slices_.reductions.num_cells()));
     exec_.fence("hornbill: allocation before another stream writes there");
     std::vector<Index> states(slices_.fixed.size());
     Offset first = 0;
@@ -58,7 +61,8 @@ class Slicer {
       on_host_.largest(t) = 0;
       on_host_.smallest(t) = Kokkos::Experimental::infinity_v<Value>;
     }
-    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const known(largest.data(), largest.size());
+    Kokkos::View<Value const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const known(largest.data(),
+                                                                                                       largest.size());
     Kokkos::deep_copy(exec_, Kokkos::subview(on_device_.largest, std::pair(std::size_t{0}, largest.size())), known);
     exec_.fence("hornbill: copy from a temporary host array");
   }
@@ -105,12 +109,14 @@ HostSlices fitting_slices(HostReductions const& host, Index reduction, std::size
     needed = bytes_needed<Value>(slices.reductions);
     if (needed <= max_bytes) return slices;
   }
-  throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " + std::to_string(max_bytes) + " may be used");
+  throw CapacityError("one row of a table needs " + std::to_string(needed) + " bytes on the device, and " +
+                      std::to_string(max_bytes) + " may be used");
 }
 
 /// Halves what does not fit together, until it does or is one reduction.
 template <class Value>
-void append_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t max_bytes, std::vector<HostSlices>& result) {
+void append_slices(HostReductions const& host, std::span<Index const> wanted, std::size_t max_bytes,
+                   std::vector<HostSlices>& result) {
   if (wanted.size() == 1) {
     result.push_back(fitting_slices<Value>(host, wanted.front(), max_bytes));
   } else if (auto slices = slices_of(host, wanted, 0); bytes_needed<Value>(slices.reductions) <= max_bytes) {
@@ -131,8 +137,9 @@ std::vector<HostSlices> make_slices(HostReductions const& host, std::span<Index 
 }
 
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::span<Index const> wanted,
-                        std::size_t max_bytes) {
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
+                        TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values,
+                        std::span<Index const> wanted, std::size_t max_bytes) {
   auto const all = make_slices<typename Semiring::Value>(host, wanted, max_bytes);  // before any work, as that may fail
   if (all.empty()) return 0;
   Offset max_cells = 0;
@@ -147,7 +154,8 @@ double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, 
 }
 
 template <class Semiring, class ExecutionSpace>
-double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host, TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes) {
+double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
+                        TableValues<typename Semiring::Value, Kokkos::HostSpace> const& values, std::size_t max_bytes) {
   std::vector<Index> all(host.reductions().size());
   std::iota(all.begin(), all.end(), 0);
   return reduce_in_slices<Semiring>(exec, host, values, all, max_bytes);

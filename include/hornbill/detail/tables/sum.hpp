@@ -18,8 +18,8 @@ struct Sum {
   KOKKOS_FORCEINLINE_FUNCTION Value value() const { return terms; }
 };
 
-/// Of logarithms, in parts of the largest: the logarithm of all would be rounded at every term, and where it is large, terms that are small beside
-/// the others' sum would be lost in it.
+/// Of logarithms, in parts of the largest: the logarithm of all would be rounded at every term, and where it is large,
+/// terms that are small beside the others' sum would be lost in it.
 template <class T>
 struct Sum<LogSumExp<T>> {
   T largest = LogSumExp<T>::zero();
@@ -27,7 +27,9 @@ struct Sum<LogSumExp<T>> {
 
   KOKKOS_FORCEINLINE_FUNCTION void add(T term) { add(term, 1); }
   KOKKOS_FORCEINLINE_FUNCTION void join(Sum const& other) { add(other.largest, other.parts); }
-  KOKKOS_FORCEINLINE_FUNCTION T value() const { return largest == LogSumExp<T>::zero() ? largest : largest + Kokkos::log(parts); }
+  KOKKOS_FORCEINLINE_FUNCTION T value() const {
+    return largest == LogSumExp<T>::zero() ? largest : largest + Kokkos::log(parts);
+  }
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void add(T term, T times) {
