@@ -52,10 +52,10 @@ struct FieldMethods {
 };
 
 /// Arrays of one evidence set.
-template <class Value_, class MemorySpace_>
-struct Fields : FieldMethods<Fields<Value_, MemorySpace_>, Value_> {
-  using Value = Value_;
-  using MemorySpace = MemorySpace_;
+template <class ValueType, class Memory>
+struct Fields : FieldMethods<Fields<ValueType, Memory>, ValueType> {
+  using Value = ValueType;
+  using MemorySpace = Memory;
   FactorGraph<Value, MemorySpace> graph;
   Kokkos::View<Accumulator<Value> const*, MemorySpace> evidence;
   Kokkos::View<Value*, MemorySpace> messages;
@@ -83,18 +83,18 @@ struct Fields : FieldMethods<Fields<Value_, MemorySpace_>, Value_> {
 
 /// Arrays of several evidence sets, those of one entry side by side, so that neighbouring threads, which work on the
 /// same task of different sets, share what describes it and lie side by side in all else.
-template <class Value_, class MemorySpace_>
+template <class ValueType, class Memory>
 struct ManyFields {
-  using Value = Value_;
-  using MemorySpace = MemorySpace_;
+  using Value = ValueType;
+  using MemorySpace = Memory;
   Fields<Value, MemorySpace> all;
   FactorGraph<Value, MemorySpace> graph;
   Index sets;
 
   /// One of them.
-  struct Set : FieldMethods<Set, Value_> {
-    using Value = Value_;
-    using MemorySpace = MemorySpace_;
+  struct Set : FieldMethods<Set, ValueType> {
+    using Value = ValueType;
+    using MemorySpace = Memory;
     FactorGraph<Value, MemorySpace> const& graph;
     Fields<Value, MemorySpace> const& all;
     Index set, sets;

@@ -8,9 +8,9 @@
 namespace hornbill::detail {
 
 /// Runs kernels, one after another.
-template <class ExecutionSpace_>
+template <class Space>
 struct Immediate {
-  using ExecutionSpace = ExecutionSpace_;
+  using ExecutionSpace = Space;
   ExecutionSpace exec;
 
   template <class Policy, class Functor>
@@ -30,9 +30,9 @@ struct Immediate {
 };
 
 /// Records kernels, each after the one before.
-template <class ExecutionSpace_>
+template <class Space>
 struct Recorder {
-  using ExecutionSpace = ExecutionSpace_;
+  using ExecutionSpace = Space;
   ExecutionSpace exec;
   Kokkos::Experimental::GraphNodeRef<ExecutionSpace> last;
 

@@ -41,75 +41,75 @@ class TableWalk {
   static_assert(max_table_entries == Offset{1} << max_levels, "each level at least doubles the entries");
 
  public:
-  KOKKOS_FUNCTION TableWalk(F const& fields, Index first_edge, Index last_edge) : f(fields) {
-    auto const& offsets = f.graph.tables.weight_offsets;
+  KOKKOS_FUNCTION TableWalk(F const& fields, Index first_edge, Index last_edge) : f_(fields) {
+    auto const& offsets = f_.graph.tables.weight_offsets;
     for (Index e = first_edge; e < last_edge; ++e) {
-      for (Index s = offsets(e); s < offsets(e + 1); ++s) put_number(f.table_sums(s), Number{});
+      for (Index s = offsets(e); s < offsets(e + 1); ++s) put_number(f_.table_sums(s), Number{});
       if (offsets(e + 1) - offsets(e) == 1) continue;
-      rows[levels] = offsets(e);
-      states[levels] = offsets(e + 1) - offsets(e);
-      state[levels++] = 0;
+      rows_[levels_] = offsets(e);
+      states_[levels_] = offsets(e + 1) - offsets(e);
+      state_[levels_++] = 0;
     }
-    above[0] = number_from<Number>(Value(1));
+    above_[0] = number_from<Number>(Value(1));
     descend(0);
   }
   /// Over the entries from `at` on. Writes the totals; returns that of all entries.
   KOKKOS_FUNCTION Number walk(Index at) {
-    if (levels == 0) return entry(at);
-    for (;; at += states[levels - 1]) {
+    if (levels_ == 0) return entry(at);
+    for (;; at += states_[levels_ - 1]) {
       Number below = sum_leaves(at);
-      int l = levels - 2;
+      int l = levels_ - 2;
       for (; l >= 0; --l) {
         below = finish_branch(l, below);
-        if (++state[l] < states[l]) break;
-        state[l] = 0;
+        if (++state_[l] < states_[l]) break;
+        state_[l] = 0;
       }
       if (l < 0) return below;
       descend(l);
     }
   }
   /// Of those that are not 0.
-  KOKKOS_FUNCTION Value min_entry() const { return least; }
+  KOKKOS_FUNCTION Value min_entry() const { return least_; }
 
  private:
-  KOKKOS_FUNCTION Number weight(int l, Index s) const { return number_in<Number>(f.weights(rows[l] + s)); }
+  KOKKOS_FUNCTION Number weight(int l, Index s) const { return number_in<Number>(f_.weights(rows_[l] + s)); }
   KOKKOS_FUNCTION void add_to_total(int l, Index s, Number term) const {
-    auto& total = f.table_sums(rows[l] + s);
+    auto& total = f_.table_sums(rows_[l] + s);
     put_number(total, number_in<Number>(total) + term);
   }
   KOKKOS_FUNCTION Number entry(Index at) {
-    Value const value = f.graph.tables.values(at);
-    if (value > 0 && value < least) least = value;
+    Value const value = f_.graph.tables.values(at);
+    if (value > 0 && value < least_) least_ = value;
     return number_from<Number>(value);
   }
   /// Comes to the leaves from level l, where a branch is begun, and so on each level below, where it is the first.
   KOKKOS_FUNCTION void descend(int l) {
-    for (; l + 1 < levels; ++l) {
-      if (state[l] == 0) sums[l] = Number{};
-      above[l + 1] = above[l] * weight(l, state[l]);
+    for (; l + 1 < levels_; ++l) {
+      if (state_[l] == 0) sums_[l] = Number{};
+      above_[l + 1] = above_[l] * weight(l, state_[l]);
     }
   }
   KOKKOS_FUNCTION Number sum_leaves(Index at) {
-    int const l = levels - 1;
+    int const l = levels_ - 1;
     Number below{};
-    for (Index s = 0; s < states[l]; ++s) {
+    for (Index s = 0; s < states_[l]; ++s) {
       Number const leaf = entry(at + s);
       below = below + weight(l, s) * leaf;
-      add_to_total(l, s, above[l] * leaf);
+      add_to_total(l, s, above_[l] * leaf);
     }
     return below;
   }
   /// Returns the sum under the branches of level l's node so far.
   KOKKOS_FUNCTION Number finish_branch(int l, Number below) {
-    add_to_total(l, state[l], above[l] * below);
-    return sums[l] = sums[l] + weight(l, state[l]) * below;
+    add_to_total(l, state_[l], above_[l] * below);
+    return sums_[l] = sums_[l] + weight(l, state_[l]) * below;
   }
 
-  F const& f;
-  Value least = 1;
-  int levels = 0;
-  Index rows[max_levels], states[max_levels], state[max_levels];
-  Number above[max_levels], sums[max_levels];
+  F const& f_;
+  Value least_ = 1;
+  int levels_ = 0;
+  Index rows_[max_levels], states_[max_levels], state_[max_levels];
+  Number above_[max_levels], sums_[max_levels];
 };
 
 /// The messages of one table. One thread works on it, so its rows of the workspace are its own.
@@ -119,7 +119,7 @@ class TableUpdate {
 
  public:
   KOKKOS_FUNCTION TableUpdate(F const& fields, Index a)
-      : f(fields), factor(a), first(fields.graph.factor_offsets(a)), last(fields.graph.factor_offsets(a + 1)) {}
+      : f_(fields), factor_(a), first_(fields.graph.factor_offsets(a)), last_(fields.graph.factor_offsets(a + 1)) {}
 
   /// Sums the table over all variables but one, for each, into table_sums. False if numbers of that kind do not
   /// suffice.
@@ -127,31 +127,31 @@ class TableUpdate {
   KOKKOS_FUNCTION bool sum_out() const {
     constexpr bool plain = std::is_same_v<Number, Value>;
     Value least = 1;  // product of weights
-    for (Index e = first; e < last; ++e)
+    for (Index e = first_; e < last_; ++e)
       if (!read_weights<Number>(e, least) && plain) return false;
-    TableWalk<Number, F> walk(f, first, last);
-    Number const total = walk.walk(f.graph.tables.offsets(factor));
-    for (Index e = first; e < last; ++e)
-      if (num_states(e) == 1) put_number(f.table_sums(row(e)), total);
+    TableWalk<Number, F> walk(f_, first_, last_);
+    Number const total = walk.walk(f_.graph.tables.offsets(factor_));
+    for (Index e = first_; e < last_; ++e)
+      if (num_states(e) == 1) put_number(f_.table_sums(row(e)), total);
     return !plain || are_exact(least * walk.min_entry() >= Kokkos::Experimental::norm_min_v<Value>);
   }
   template <Write write, class Number>
   KOKKOS_FUNCTION void put_message(Index e) const {
-    Index const v = f.graph.factor_variables(e);
+    Index const v = f_.graph.factor_variables(e);
     Number largest{};
     for (Index s = 0; s < num_states(e); ++s)
       if (largest < sum<Number>(e, s)) largest = sum<Number>(e, s);
     bool const impossible = !(Number{} < largest);
-    if (impossible) f.report_contradiction(v);  // what the others leave possible, the table does not
-    if (f.is_binary(v)) {
+    if (impossible) f_.report_contradiction(v);  // what the others leave possible, the table does not
+    if (f_.is_binary(v)) {
       bool const surely_true = !(Number{} < sum<Number>(e, 0));
       Value const l = impossible    ? Value(0)
                       : surely_true ? Kokkos::Experimental::infinity_v<Value>
                                     : number_log(sum<Number>(e, 1) / sum<Number>(e, 0));
-      return detail::put_message<write>(f, e, v, f.messages(e), l);
+      return detail::put_message<write>(f_, e, v, f_.messages(e), l);
     }
     for (Index s = 0; s < num_states(e); ++s)
-      detail::put_message<write>(f, entry(e, s), slot(v, s), f.messages(entry(e, s)),
+      detail::put_message<write>(f_, entry(e, s), slot(v, s), f_.messages(entry(e, s)),
                                  impossible ? Value(0) : number_log(sum<Number>(e, s) / largest));
   }
 
@@ -161,22 +161,22 @@ class TableUpdate {
   template <class Number>
   KOKKOS_FUNCTION bool read_weights(Index e, Value& least) const {
     constexpr Value infinity = Kokkos::Experimental::infinity_v<Value>;
-    Index const v = f.graph.factor_variables(e);
-    if (f.is_binary(v)) {
-      Value const l = f.variable_to_factor(e);
+    Index const v = f_.graph.factor_variables(e);
+    if (f_.is_binary(v)) {
+      Value const l = f_.variable_to_factor(e);
       Index const likelier = l > 0;
-      put_number(f.weights(row(e) + likelier), number_from<Number>(Value(1)));
+      put_number(f_.weights(row(e) + likelier), number_from<Number>(Value(1)));
       return read_weight<Number>(row(e) + 1 - likelier, -Kokkos::abs(l), least);
     }
     Value highest = -infinity;
     for (Index s = 0; s < num_states(e); ++s)
-      highest = Kokkos::fmax(highest, f.weights(row(e) + s).m = log_odds_of(e, v, s));
+      highest = Kokkos::fmax(highest, f_.weights(row(e) + s).m = log_odds_of(e, v, s));
     bool suffices = true;
     Value min_of_states = 1;
     for (Index s = 0; s < num_states(e); ++s) {
-      Value const l = f.weights(row(e) + s).m, below = highest == -infinity ? highest
-                                                       : l == highest       ? Value(0)
-                                                                            : l - highest;
+      Value const l = f_.weights(row(e) + s).m, below = highest == -infinity ? highest
+                                                        : l == highest       ? Value(0)
+                                                                             : l - highest;
       Value min_so_far = 1;
       suffices = read_weight<Number>(row(e) + s, below, min_so_far) && suffices;
       min_of_states = Kokkos::fmin(min_of_states, min_so_far);
@@ -187,7 +187,7 @@ class TableUpdate {
   template <class Number>
   KOKKOS_FUNCTION bool read_weight(Index cell, Value log_weight, Value& least) const {
     auto const weight = number_exp<Number>(log_weight);
-    put_number(f.weights(cell), weight);
+    put_number(f_.weights(cell), weight);
     if constexpr (std::is_same_v<Number, Value>)
       if (weight > 0) least *= weight;
     return is_ordinary(log_weight) || Kokkos::isinf(log_weight);
@@ -197,8 +197,8 @@ class TableUpdate {
   /// variable. \param zeros  totals that are 0 are
   KOKKOS_FUNCTION bool are_exact(bool zeros) const {
     constexpr Value enough = 1 / ExtendedRange<Value>::plain;  // terms too small for Value are far beyond its rounding
-    for (Index s = row(first); s < row(last); ++s)
-      if (Value const total = f.table_sums(s).m; !(total >= enough || (total == 0 && zeros))) return false;
+    for (Index s = row(first_); s < row(last_); ++s)
+      if (Value const total = f_.table_sums(s).m; !(total >= enough || (total == 0 && zeros))) return false;
     return true;
   }
 
@@ -206,18 +206,22 @@ class TableUpdate {
   static KOKKOS_FUNCTION Value number_log(Extended<Value> x) { return x.log(); }
   template <class Number>
   KOKKOS_FUNCTION Number sum(Index e, Index s) const {
-    return number_in<Number>(f.table_sums(row(e) + s));
+    return number_in<Number>(f_.table_sums(row(e) + s));
   }
-  KOKKOS_FUNCTION Index row(Index e) const { return f.graph.tables.weight_offsets(e); }
+  KOKKOS_FUNCTION Index row(Index e) const { return f_.graph.tables.weight_offsets(e); }
   KOKKOS_FUNCTION Index num_states(Index e) const { return row(e + 1) - row(e); }
-  KOKKOS_FUNCTION Index slot(Index v, Index s) const { return f.num_variables() + f.graph.tables.state_offsets(v) + s; }
-  KOKKOS_FUNCTION Index entry(Index e, Index s) const { return f.num_edges() + f.graph.tables.message_offsets(e) + s; }
+  KOKKOS_FUNCTION Index slot(Index v, Index s) const {
+    return f_.num_variables() + f_.graph.tables.state_offsets(v) + s;
+  }
+  KOKKOS_FUNCTION Index entry(Index e, Index s) const {
+    return f_.num_edges() + f_.graph.tables.message_offsets(e) + s;
+  }
   KOKKOS_FUNCTION Value log_odds_of(Index e, Index v, Index s) const {
-    return log_odds_without(f.sums(slot(v, s)), f.messages(entry(e, s)));
+    return log_odds_without(f_.sums(slot(v, s)), f_.messages(entry(e, s)));
   }
 
-  F const& f;
-  Index factor, first, last;  // edges
+  F const& f_;
+  Index factor_, first_, last_;  // edges
 };
 
 /// How fields go to a function that is not inlined: one of several sets, which is small and made for each task, by
