@@ -45,12 +45,21 @@ Distribution BeliefPropagation::factor_to_variable(Offset edge) const {
   std::vector<Distribution> in;  // by position; that of `edge` itself is not used
   for (Offset e = graph_.factor_offsets[a]; e < graph_.factor_offsets[a + 1]; ++e)
     in.push_back(e == edge ? Distribution{} : variable_to_factor(e));
-  return graph_.factor_type[a] == FactorType::table ? table_message(a, edge, in) : horn_message(a, edge, in);
+  return message(a, edge, in);
+}
+
+Distribution BeliefPropagation::message(Index a, Offset edge, std::vector<Distribution> const& in) const {
+  switch (graph_.factor_type[a]) {
+    case FactorType::conjunction: return horn_message(a, edge, in, true);
+    case FactorType::disjunction: return horn_message(a, edge, in, false);
+    case FactorType::table: break;
+  }
+  return table_message(a, edge, in);
 }
 
 // Equations 5, 6 and 10 of hornbill/bp/README.md, with B and S walked in order of the body.
-Distribution BeliefPropagation::horn_message(Index a, Offset edge, std::vector<Distribution> const& in) const {
-  bool const conjunction = graph_.factor_type[a] == FactorType::conjunction;
+Distribution BeliefPropagation::horn_message(Index a, Offset edge, std::vector<Distribution> const& in,
+                                             bool conjunction) const {
   auto const target = static_cast<std::size_t>(edge - graph_.factor_offsets[a]);
   long double const p1 = graph_.p1[a], p2 = graph_.p2[a];
   long double q = 1, not_q = 0;  // AND: that all others are true; OR: that none is
@@ -103,8 +112,7 @@ void BeliefPropagation::run_parall(int iterations) {
     for (Index a = 0; a < graph_.num_factors(); ++a) {
       auto const first = v2f.begin() + graph_.factor_offsets[a];
       std::vector<Distribution> const in(first, v2f.begin() + graph_.factor_offsets[a + 1]);
-      for (Offset e = graph_.factor_offsets[a]; e < graph_.factor_offsets[a + 1]; ++e)
-        next[e] = graph_.factor_type[a] == FactorType::table ? table_message(a, e, in) : horn_message(a, e, in);
+      for (Offset e = graph_.factor_offsets[a]; e < graph_.factor_offsets[a + 1]; ++e) next[e] = message(a, e, in);
     }
     f2v_ = std::move(next);
   }

@@ -8,19 +8,23 @@ namespace hornbill::reference {
 
 long double factor_value(HostFactorGraph const& graph, Index factor, std::vector<Index> const& states) {
   auto const variables = graph.variables_of(factor);
-  if (graph.factor_type[factor] == FactorType::table) {
-    std::size_t entry = 0;
-    for (Index v : variables) entry = entry * graph.states(v) + states[v];
-    return graph.table_of(factor)[entry];
-  }
   bool all = true, some = false;
   for (std::size_t i = 1; i < variables.size(); ++i) {
     all = all && states[variables[i]] == 1;
     some = some || states[variables[i]] == 1;
   }
-  bool const first = graph.factor_type[factor] == FactorType::conjunction ? all : some;
-  long double const p = first ? graph.p1[factor] : graph.p2[factor];
-  return states[variables[0]] == 1 ? p : 1 - p;
+  auto const of_head = [&](bool fires) {
+    long double const p = fires ? graph.p1[factor] : graph.p2[factor];
+    return states[variables[0]] == 1 ? p : 1 - p;
+  };
+  switch (graph.factor_type[factor]) {
+    case FactorType::conjunction: return of_head(all);
+    case FactorType::disjunction: return of_head(some);
+    case FactorType::table: break;
+  }
+  std::size_t entry = 0;
+  for (Index v : variables) entry = entry * graph.states(v) + states[v];
+  return graph.table_of(factor)[entry];
 }
 
 std::vector<Distribution> enumerate_marginals(HostFactorGraph const& graph, HostEvidence const& evidence) {

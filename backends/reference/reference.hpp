@@ -39,7 +39,8 @@ class BeliefPropagation {
  private:
   Distribution variable_to_factor(Offset edge) const;
   Distribution factor_to_variable(Offset edge) const;
-  Distribution horn_message(Index factor, Offset edge, std::vector<Distribution> const& in) const;
+  Distribution message(Index a, Offset edge, std::vector<Distribution> const& in) const;
+  Distribution horn_message(Index a, Offset edge, std::vector<Distribution> const& in, bool conjunction) const;
   Distribution table_message(Index factor, Offset edge, std::vector<Distribution> const& in) const;
 
   HostFactorGraph const& graph_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 #include "cycle.hpp"
 
@@ -18,7 +19,7 @@ std::vector<Index> factors_of_heads(HostFactorGraph const& graph, std::string co
   };
   std::vector<Index> factor_of(graph.num_variables, -1);
   for (Index a = 0; a < graph.num_factors(); ++a) {
-    if (graph.factor_type[a] == FactorType::table) fail(fmt::format("factor {} is a table", a));
+    if (is_table(graph.factor_type[a])) fail(fmt::format("factor {} is a table", a));
     Index const head = graph.variables_of(a)[0];
     if (factor_of[head] >= 0)
       fail(fmt::format("{} is the head of factors {} and {}", graph.name_of(head), factor_of[head], a));

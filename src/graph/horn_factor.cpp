@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include <hornbill/graph/factor_traits.hpp>
+
 namespace hornbill {
 namespace {
 
@@ -21,8 +23,8 @@ bool is_complement(double q, double p) { return std::abs(q - (1 - p)) <= 1e-10 *
 std::optional<HornFactor> recognise(std::span<double const> table, int arity, int head, FactorType type) {
   std::size_t const head_bit = std::size_t{1} << (arity - 1 - head);  // last variable fastest
   std::size_t const body_bits = (std::size_t{1} << arity) - 1 - head_bit;
-  bool const conjunction = type == FactorType::conjunction;
-  std::size_t const special = conjunction ? body_bits : 0;
+  bool const fires_if_undecided = !deciding_value(type);
+  std::size_t const special = fires_if_undecided ? body_bits : 0;  // none has the deciding value
   std::size_t const other = arity == 1 ? special : (special ^ body_bits);
   for (std::size_t body : {special, other})
     if (!nearly_equal(table[body] + table[body | head_bit], 1) || !is_complement(table[body], table[body | head_bit]))
@@ -34,7 +36,7 @@ std::optional<HornFactor> recognise(std::span<double const> table, int arity, in
       return std::nullopt;
   }
   double const p_special = table[special | head_bit], p_other = table[other | head_bit];
-  return conjunction ? HornFactor{type, head, p_special, p_other} : HornFactor{type, head, p_other, p_special};
+  return fires_if_undecided ? HornFactor{type, head, p_special, p_other} : HornFactor{type, head, p_other, p_special};
 }
 
 }  // namespace
@@ -54,8 +56,7 @@ std::vector<double> table_of_horn_factor(FactorType type, double p1, double p2, 
   std::size_t const head_bit = std::size_t{1} << (arity - 1), all = head_bit - 1;
   std::vector<double> table(2 * head_bit);
   for (std::size_t body = 0; body < head_bit; ++body) {
-    bool const first = type == FactorType::conjunction ? body == all : body != 0;
-    double const p = first ? p1 : p2;
+    double const p = fires(type, body == all, body != 0) ? p1 : p2;
     table[body] = 1 - p;
     table[body | head_bit] = p;
   }

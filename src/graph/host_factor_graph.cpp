@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 namespace hornbill {
 namespace {
@@ -135,12 +136,12 @@ void validate(HostFactorGraph const& graph, std::string const& source) {
   require_variables(graph, source);
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const type = static_cast<unsigned>(graph.factor_type[a]);
-    if (type > 2)
+    if (type >= num_factor_types)
       throw InputError(source, "/graph/factor_type",
-                       fmt::format("entry {} is {}; known are 0 (AND), 1 (OR) and 2 (table)", a, type));
-    if (graph.factor_type[a] == FactorType::table && !graph.has_tables())
+                       fmt::format("entry {} is {}; known are {}", a, type, known_factor_types()));
+    if (is_table(graph.factor_type[a]) && !graph.has_tables())
       throw InputError(source, "/graph/table_offsets", fmt::format("is missing, but factor {} is a table", a));
-    if (graph.factor_type[a] == FactorType::table)
+    if (is_table(graph.factor_type[a]))
       require_table(graph.variables_of(a), graph.table_of(a), graph, a, source);
     else
       require_horn_factor(graph, a, source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <hornbill/graph/bayesian_network.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 #include "random.hpp"
 
@@ -22,12 +23,12 @@ class Sampler {
  private:
   void draw(Index a) {
     auto const variables = graph_.variables_of(a);
-    bool const is_and = graph_.factor_type[a] == FactorType::conjunction;
+    auto const type = graph_.factor_type[a];
     auto const holds = [&](Index v) { return world_[v]; };
-    bool const fires = is_and ? std::all_of(variables.begin() + 1, variables.end(), holds)
-                              : std::any_of(variables.begin() + 1, variables.end(), holds);
-    double const p1 = is_and && p1_ && graph_.p1[a] < 1 ? *p1_ : graph_.p1[a];
-    world_[variables[0]] = random_.uniform() < (fires ? p1 : graph_.p2[a]);
+    bool const all = std::all_of(variables.begin() + 1, variables.end(), holds),
+               some = std::any_of(variables.begin() + 1, variables.end(), holds);
+    double const p1 = is_rule_instance(type) && p1_ && graph_.p1[a] < 1 ? *p1_ : graph_.p1[a];
+    world_[variables[0]] = random_.uniform() < (fires(type, all, some) ? p1 : graph_.p2[a]);
   }
 
   HostFactorGraph const& graph_;
