@@ -29,9 +29,9 @@ class CountedBytes {
   CountedBytes(HostFactorGraph const& graph, bp::HostPlan const& plan)
       : graph_(graph),
         plan_(plan),
-        value(sizeof(Value) * plan.sets),
-        sum(sizeof(detail::Accumulator<Value>) * plan.sets),
-        node(sizeof(detail::Node<Value>) * plan.sets),
+        value_(sizeof(Value) * plan.sets),
+        sum_(sizeof(bp::detail::Accumulator<Value>) * plan.sets),
+        node_(sizeof(bp::detail::Node<Value>) * plan.sets),
         seen_(graph.num_variables, -1) {
     for (Index v = 0; v < graph.num_variables; ++v) slots_ += entries(v);
     for (Index v : graph.factor_variables) messages_ += entries(v);
@@ -49,14 +49,14 @@ class CountedBytes {
       }
     }
     stretch_ = false;
-    add("beliefs", (sum + 2 * value) * slots_);
+    add("beliefs", (sum_ + 2 * value_) * slots_);
     count_acceleration(bp::Acceleration{}.window);
   }
   nlohmann::json bytes() const { return bytes_; }
   nlohmann::json launches() const { return launches_; }
 
  private:
-  static constexpr std::size_t parameters = sizeof(detail::HornParameters<Value>);
+  static constexpr std::size_t parameters = sizeof(bp::detail::HornParameters<Value>);
 
   void add(std::string const& kernel, std::size_t bytes) {
     bytes_[stretch_ ? "run_stretch" : kernel] += bytes;
@@ -80,7 +80,7 @@ class CountedBytes {
     restart();
     for (Index t = begin.tables; t < end.tables; ++t) {
       bytes += bytes_of_table(plan_.tables[t]);
-      for (Index v : graph_.variables_of(plan_.tables[t].factor)) bytes += is_new(v) ? sum * entries(v) : 0;
+      for (Index v : graph_.variables_of(plan_.tables[t].factor)) bytes += is_new(v) ? sum_ * entries(v) : 0;
     }
     return bytes;
   }
@@ -89,9 +89,9 @@ class CountedBytes {
   std::size_t bytes_of_table(bp::TableTask const& task) const {
     std::size_t bytes = sizeof(task) + sizeof(Value) * graph_.table_of(task.factor).size();
     for (Index v : graph_.variables_of(task.factor))
-      bytes += 4 * sizeof(Index) + value * (entries(v) + 4 * static_cast<std::size_t>(graph_.states(v)));
+      bytes += 4 * sizeof(Index) + value_ * (entries(v) + 4 * static_cast<std::size_t>(graph_.states(v)));
     for (Index i = task.first; i < task.last; ++i)
-      bytes += sizeof(Index) + value * entries(graph_.factor_variables[plan_.table_edges[i]]);
+      bytes += sizeof(Index) + value_ * entries(graph_.factor_variables[plan_.table_edges[i]]);
     return bytes;
   }
   std::size_t bytes_of_lanes(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
@@ -101,16 +101,16 @@ class CountedBytes {
       auto const& lane = plan_.lanes[i];
       bytes += sizeof(bp::Lane);
       if (!lane.is(bp::Lane::valid)) continue;
-      bytes += value * (1 + lane.is(bp::Lane::wanted)) + (lane.is(bp::Lane::head) ? parameters : 0) +
-               (is_new(lane.variable) ? sum : 0);
+      bytes += value_ * (1 + lane.is(bp::Lane::wanted)) + (lane.is(bp::Lane::head) ? parameters : 0) +
+               (is_new(lane.variable) ? sum_ : 0);
     }
     return bytes;
   }
   std::size_t bytes_of_members(bp::Chunk const& chunk) {
     std::size_t bytes = sizeof(bp::Chunk);
     for (Index i = 0; i < chunk.count; ++i)
-      bytes += sizeof(Index) + value * (1 + (chunk.wanted >> i & 1u)) +
-               (is_new(graph_.factor_variables[chunk.first_edge + i]) ? sum : 0);
+      bytes += sizeof(Index) + value_ * (1 + (chunk.wanted >> i & 1u)) +
+               (is_new(graph_.factor_variables[chunk.first_edge + i]) ? sum_ : 0);
     return bytes;
   }
   std::size_t bytes_of_wide(bp::BatchOffsets const& begin, bp::BatchOffsets const& end) {
@@ -118,11 +118,11 @@ class CountedBytes {
     restart();
     for (Index w = begin.wide; w < end.wide; ++w) {
       auto const& task = plan_.wide[w];
-      bytes += sizeof(task) + parameters + 2 * node * static_cast<std::size_t>(task.last_part - task.first_part);
+      bytes += sizeof(task) + parameters + 2 * node_ * static_cast<std::size_t>(task.last_part - task.first_part);
       for (Index part = task.first_part; part < task.last_part; ++part) bytes += bytes_of_members(plan_.parts[part]);
       for (Index i = task.first_chunk; i < task.last_chunk && !plan_.lanes.empty(); ++i)
         bytes += plan_.max_parts > bp::warp_size ? bytes_of_members(plan_.chunks[i])
-                                                 : sizeof(bp::Chunk) + value * std::popcount(plan_.chunks[i].wanted);
+                                                 : sizeof(bp::Chunk) + value_ * std::popcount(plan_.chunks[i].wanted);
     }
     return bytes;
   }
@@ -142,8 +142,8 @@ class CountedBytes {
     }
     auto const edges_of_clauses = static_cast<std::size_t>(graph_.num_edges()) - edges_of_tables;
     return bytes_of(plan_.sequence) + bytes_of(plan_.chunks) + bytes_of(plan_.parts) + bytes_of(plan_.wide) +
-           (sizeof(Index) + 2 * value) * edges_of_clauses + tables + 2 * sum * slots_ +
-           parameters * graph_.factor_type.size() + 2 * node * static_cast<std::size_t>(plan_.num_nodes);
+           (sizeof(Index) + 2 * value_) * edges_of_clauses + tables + 2 * sum_ * slots_ +
+           parameters * graph_.factor_type.size() + 2 * node_ * static_cast<std::size_t>(plan_.num_nodes);
   }
 
   /// Pending and old message read, message written, and the variable's sum read and written.
@@ -167,18 +167,18 @@ class CountedBytes {
       bytes += 2 * sizeof(Index) + bytes_of_commit(graph_.factor_variables[plan_.edges[i]]);
     add("commit_pending", bytes);
   }
-  std::size_t bytes_of_commit(Index v) { return entries(v) * (3 * value + (is_new(v) ? 2 * sum : 0)); }
+  std::size_t bytes_of_commit(Index v) { return entries(v) * (3 * value_ + (is_new(v) ? 2 * sum_ : 0)); }
 
   /// RESIDUAL: residuals of what is pending, of which a share takes its place; at a judgement they are looked at again.
   void count_selection() {
     auto const edges = static_cast<std::size_t>(graph_.num_edges());
     std::size_t const residuals = sizeof(float) * messages_;
-    add("measure_residuals", sizeof(Index) * edges + 2 * value * messages_ + sum * slots_ + residuals);
-    add("choose_threshold", 2 * sizeof(Index) * detail::num_bins);
+    add("measure_residuals", sizeof(Index) * edges + 2 * value_ * messages_ + sum_ * slots_ + residuals);
+    add("choose_threshold", 2 * sizeof(Index) * bp::detail::num_bins);
     add("commit_selected",
         (plan_.selection.randomised ? 0 : residuals) +
             static_cast<std::size_t>(plan_.selection.share *
-                                     static_cast<double>((sizeof(Index) * edges + 3 * value * messages_))));
+                                     static_cast<double>((sizeof(Index) * edges + 3 * value_ * messages_))));
     add("residuals", residuals);
   }
 
@@ -193,33 +193,33 @@ class CountedBytes {
     auto const parts = static_cast<std::size_t>(plan_.num_part_sums),
                in_rows = plan_.small_rows.size() + plan_.medium_rows.size() + plan_.large_rows.size();
     add("sum_rows", bytes_of(plan_.small_rows) + bytes_of(plan_.medium_rows) + bytes_of(plan_.large_rows) +
-                        sizeof(Index) * listed + value * (edges - in_long) + 2 * sum * in_rows);
-    std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value) * in_long +
-                                2 * sum * (plan_.long_rows.size() - parts) + sum * parts;
+                        sizeof(Index) * listed + value_ * (edges - in_long) + 2 * sum_ * in_rows);
+    std::size_t const of_long = bytes_of(plan_.long_rows) + (sizeof(Index) + value_) * in_long +
+                                2 * sum_ * (plan_.long_rows.size() - parts) + sum_ * parts;
     bytes_["sum_rows"] += of_long;  // no launch of their own
-    if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum * parts + 2 * sum * plan_.hubs.size());
+    if (!plan_.hubs.empty()) add("sum_hubs", bytes_of(plan_.hubs) + sum_ * parts + 2 * sum_ * plan_.hubs.size());
     if (!graph_.cardinality.empty()) count_states();
   }
   void count_states() {
     std::size_t bytes = 0;
     for (Index v : graph_.factor_variables)
-      if (graph_.states(v) != 2) bytes += sizeof(Index) + value * entries(v);
+      if (graph_.states(v) != 2) bytes += sizeof(Index) + value_ * entries(v);
     for (Index v = 0; v < graph_.num_variables; ++v)
-      if (graph_.states(v) != 2) bytes += 2 * sum * entries(v);
+      if (graph_.states(v) != 2) bytes += 2 * sum_ * entries(v);
     add("sum_states", bytes);
   }
   /// Of a whole cycle.
   void count_acceleration(std::size_t window) {
     auto const edges = static_cast<std::size_t>(graph_.num_edges()), number = sizeof(float) * plan_.sets;
-    add("begin_window", sizeof(Index) * edges + value * slots_ + (2 * value + number) * messages_);
-    for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value + number) * messages_);
+    add("begin_window", sizeof(Index) * edges + value_ * slots_ + (2 * value_ + number) * messages_);
+    for (std::size_t i = 0; i < window; ++i) add("keep_changes", (3 * value_ + number) * messages_);
     add("sum_products", (window + 1) * number * messages_);
-    add("move_messages", ((window - 1) * number + 2 * value) * messages_);
+    add("move_messages", ((window - 1) * number + 2 * value_) * messages_);
   }
 
   HostFactorGraph const& graph_;
   bp::HostPlan const& plan_;
-  std::size_t const value, sum, node;
+  std::size_t const value_, sum_, node_;
   std::vector<Index> seen_;
   std::size_t slots_ = 0, messages_ = 0;
   Index round_ = -1;

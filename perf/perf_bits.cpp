@@ -133,7 +133,7 @@ class Runs {
         host_(host),
         batches_(hb::bp::make_batches(host, strategy)),
         observed_(observed),
-        graph_(hb::to_device<Value>(exec, host)) {}
+        graph_(hb::bp::to_device<Value>(exec, host)) {}
 
   /// Calls report(run, hashes) for each run.
   void each(std::function<void(std::string const&, json const&)> const& report) {
@@ -153,7 +153,7 @@ class Runs {
   }
 
   json cold(hb::bp::Options const& options, hb::bp::Execution execution) const {
-    hb::Evidence evidence(exec_, host_, graph_);
+    hb::bp::Evidence evidence(exec_, host_, graph_);
     evidence.observe(observed_);
     evidence.commit(exec_);
     auto const p = plan({.execution = execution});
@@ -164,7 +164,7 @@ class Runs {
 
   /// To rest, then on with one observation more, which local update begins with.
   json local() const {
-    hb::Evidence evidence(exec_, host_, graph_);
+    hb::bp::Evidence evidence(exec_, host_, graph_);
     evidence.observe(observed_);
     evidence.commit(exec_);
     auto const p = plan({});
@@ -180,7 +180,7 @@ class Runs {
   json sets(hb::bp::Options const& options) const {
     auto more = observed_;
     more.push_back(one_more());
-    hb::EvidenceSets const evidence(exec_, host_, graph_, {observed_, {}, more});
+    hb::bp::EvidenceSets const evidence(exec_, host_, graph_, {observed_, {}, more});
     auto const p = plan({.sets = 3});
     auto state = hb::bp::make_state(exec_, graph_, p);
     hb::bp::run(exec_, graph_, evidence, p, state, options);
@@ -200,7 +200,7 @@ class Runs {
   hb::HostFactorGraph const& host_;
   hb::bp::Batches batches_;
   hb::HostEvidence observed_;
-  hb::FactorGraph<Value, typename Exec::memory_space> graph_;
+  hb::bp::FactorGraph<Value, typename Exec::memory_space> graph_;
 };
 
 /// The fields that say what was run; two lines with the same are to have the same hashes.

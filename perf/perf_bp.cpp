@@ -116,9 +116,9 @@ json measure(Exec const& exec, hb::HostFactorGraph const& host, hb::bp::Batches 
     host_plan = hb::bp::lay_out<Exec>(host, batches, {a.execution, sets, false});
     plan = hb::bp::make_plan(exec, host_plan);
   });
-  hb::FactorGraph<Value, typename Exec::memory_space> graph;
-  double const upload_seconds = seconds_of([&] { graph = hb::to_device<Value>(exec, host); });
-  hb::EvidenceSets evidence(exec, host, graph, std::vector<hb::HostEvidence>(sets));
+  hb::bp::FactorGraph<Value, typename Exec::memory_space> graph;
+  double const upload_seconds = seconds_of([&] { graph = hb::bp::to_device<Value>(exec, host); });
+  hb::bp::EvidenceSets evidence(exec, host, graph, std::vector<hb::HostEvidence>(sets));
   auto state = hb::bp::make_state(exec, graph, plan);
   hb::bp::Options options{.max_iterations = a.iterations,
                           .tolerance = a.accelerate ? 1e-300 : 0,
@@ -171,7 +171,7 @@ std::vector<Combination> combinations(Arguments const& a) {
 
 void measure_graph(std::string const& name, Arguments const& a) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_perf_{}.h5", ::getpid())).string();
-  hb::io::Model model;
+  hb::Model model;
   model.graph = hb::perf::graph_named(name);
   hb::io::write_model(model, file);
   double const load_seconds = seconds_of([&] { model = hb::io::read_model(file); });

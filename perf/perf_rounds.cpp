@@ -67,8 +67,8 @@ void run_rounds(Exec const& exec, Case const& c, std::string const& schedule, js
   auto const strategy = hb::bp::strategy_named(schedule).value();
   auto const plan = hb::bp::make_plan(exec, c.graph, strategy),
              plan_of_all = hb::bp::make_plan(exec, c.graph, strategy, {.local_update = false});
-  auto const graph = hb::to_device<double>(exec, c.graph);
-  hb::Evidence evidence(exec, c.graph, graph);
+  auto const graph = hb::bp::to_device<double>(exec, c.graph);
+  hb::bp::Evidence evidence(exec, c.graph, graph);
   auto local = hb::bp::make_state(exec, graph, plan), cold = hb::bp::make_state(exec, graph, plan_of_all),
        warm = hb::bp::make_state(exec, graph, plan_of_all);
   hb::bp::Options const options{.max_iterations = a.limit, .tolerance = a.tolerance};

@@ -25,7 +25,7 @@ std::string const extra = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/cl
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 1}, {"input", 0.7}};
 
-Index variable_named(io::Model const& model, std::string const& name) {
+Index variable_named(Model const& model, std::string const& name) {
   // a clause without premises may be called as its head; the tuple is behind it
   auto const& names = model.graph.variable_names;
   return static_cast<Index>(names.rend() - std::find(names.rbegin(), names.rend(), name)) - 1;

@@ -23,7 +23,7 @@ namespace {
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 0.75}};
 
-io::Model model_of(analysis::ClauseSet const& set) {
+Model model_of(analysis::ClauseSet const& set) {
   return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt");
 }
 

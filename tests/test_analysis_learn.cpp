@@ -18,12 +18,12 @@ namespace {
 
 using Exec = Kokkos::DefaultHostExecutionSpace;
 
-io::Model model_of(analysis::ClauseSet const& set, std::map<std::string, double> const& probabilities) {
+Model model_of(analysis::ClauseSet const& set, std::map<std::string, double> const& probabilities) {
   return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt");
 }
 
 template <class Space = Exec>
-analysis::LabelledRun labelled(io::Model& model, std::map<std::string, bool> const& labels,
+analysis::LabelledRun labelled(Model& model, std::map<std::string, bool> const& labels,
                                std::string const& name = "a run", bp::Strategy const& strategy = bp::SeqFix{}) {
   auto const& names = model.graph.variable_names;
   HostEvidence evidence;

@@ -7,13 +7,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <hornbill/detail/bp/accumulator.hpp>
-#include <hornbill/detail/bp/extended.hpp>
-#include <hornbill/detail/bp/horn_message.hpp>
-#include <hornbill/detail/bp/odds_tree.hpp>
+#include <hornbill/bp/detail/accumulator.hpp>
+#include <hornbill/bp/detail/extended.hpp>
+#include <hornbill/bp/detail/horn_message.hpp>
+#include <hornbill/bp/detail/odds_tree.hpp>
 
-using hornbill::detail::Accumulator;
-using hornbill::detail::Extended;
+using hornbill::bp::detail::Accumulator;
+using hornbill::bp::detail::Extended;
 
 TEST_CASE_TEMPLATE("extended numbers: logarithms survive sums and products far outside the range of the type", Value,
                    double, float) {
@@ -66,8 +66,8 @@ TEST_CASE_TEMPLATE("sums on the grid: order does not matter, leaving one out is 
 
   Accumulator<Value> changed = forward;
   for (int round = 0; round < 1000; ++round) {
-    add_sum(changed, hornbill::detail::difference(terms[round], Value(1.5)));
-    add_sum(changed, hornbill::detail::difference(Value(1.5), terms[round]));
+    add_sum(changed, hornbill::bp::detail::difference(terms[round], Value(1.5)));
+    add_sum(changed, hornbill::bp::detail::difference(Value(1.5), terms[round]));
   }
   CHECK(log_odds(changed) == log_odds(forward));
 }
@@ -83,19 +83,19 @@ TEST_CASE_TEMPLATE("sums on the grid: certainty is counted beside the finite sum
   CHECK(log_odds_without(sum, infinity) == infinity);
   add_term(sum, -infinity);
   CHECK(log_odds(sum) == 0);  // contradiction; the belief kernel reports it
-  add_sum(sum, hornbill::detail::difference(-infinity, Value(1)));
+  add_sum(sum, hornbill::bp::detail::difference(-infinity, Value(1)));
   CHECK(log_odds(sum) == infinity);
 }
 
 namespace {
 
-using hornbill::detail::HornParameters;
+using hornbill::bp::detail::HornParameters;
 
 /// A message of a conjunction: to the head (left_out < 0) or to a body member, composed as the kernels do, in one kind
 /// of numbers.
 template <class Number, class Value>
 Value horn_message(HornParameters<Value> const& p, Value head, std::vector<Value> const& body, int left_out) {
-  using namespace hornbill::detail;
+  using namespace hornbill::bp::detail;
   auto tree = std::make_unique<BlockTree<Number>>();
   tree->odds[0] = {};
   for (std::size_t i = 0; i < body.size(); ++i) tree->odds[1 + i] = number_exp<Number>(-body[i]);
@@ -145,7 +145,7 @@ TEST_CASE("Horn messages: odds against the direct product, nothing lost where ne
 TEST_CASE_TEMPLATE("Horn messages: where plain numbers suffice they give the bits of extended ones", Value, double,
                    float) {
   using E = Extended<Value>;
-  using namespace hornbill::detail;
+  using namespace hornbill::bp::detail;
   std::mt19937 rng(4);
   std::uniform_real_distribution<double> uniform(0, 1);
   int sufficed = 0, did_not = 0;

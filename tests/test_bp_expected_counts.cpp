@@ -213,10 +213,10 @@ TEST_CASE_TEMPLATE("run: graphs that differ in their probabilities alone, in one
   for (double& p : changed.p1)
     if (p < 1) p = 0.25 + p / 2;
   auto const plan = bp::make_plan(exec, host, bp::Parall{});
-  auto const graph = to_device<double>(exec, host), other = to_device<double>(exec, changed);
+  auto const graph = bp::to_device<double>(exec, host), other = bp::to_device<double>(exec, changed);
   auto with_other_probabilities = graph;
   with_other_probabilities.parameters = other.parameters;
-  Evidence const evidence(exec, host, graph);
+  bp::Evidence const evidence(exec, host, graph);
   auto state = bp::make_state(exec, graph, plan), anew = bp::make_state(exec, other, plan);
   bp::run(exec, graph, evidence, plan, state, {});
   bp::run(exec, with_other_probabilities, evidence, plan, state, {.warm_start = false});

@@ -88,7 +88,7 @@ TEST_CASE_TEMPLATE("local: where all moves, iterations take over", T, HORNBILL_T
     labels.push_back(Observation::hard(part * variables_of_part + 4, part % 3 == 0));
   warm.evidence.observe(labels);
   auto const report = run_and_compare(warm, bp::SeqFix{}, labels);
-  CHECK(report.local_work > backend::TuningOf<typename T::Exec>::value.local_share);
+  CHECK(report.local_work > backend::TuningOf<typename T::Exec>::value.bp.local_share);
   CHECK(report.iterations > 1);
 }
 
@@ -113,7 +113,8 @@ TEST_CASE_TEMPLATE("local: hubs and wide factors, which one thread may or may no
     warm.evidence.observe(labels.back());
     auto const report = run_and_compare(warm, bp::Chromatic{}, labels);
     bool const moves_hub = v == 7, moves_wide = v > many + 1;  // too long for a thread of a GPU
-    bool const too_long = (moves_hub || moves_wide) && backend::TuningOf<typename T::Exec>::value.local_longest < many;
+    bool const too_long =
+        (moves_hub || moves_wide) && backend::TuningOf<typename T::Exec>::value.bp.local_longest < many;
     INFO("variable ", v);
     if (too_long) CHECK(report.iterations > 1);
     if (v == many + 1) CHECK(report.local_work * graph.num_edges() > 40);
@@ -234,8 +235,8 @@ TEST_CASE_TEMPLATE("local: repeats to the last bit, also where it is given up", 
 TEST_CASE("local: evidence tells which variables its commits have changed") {
   Kokkos::Serial exec;
   auto const host = parts(2);
-  auto const graph = to_device<double>(exec, host);
-  Evidence evidence(exec, host, graph);
+  auto const graph = bp::to_device<double>(exec, host);
+  bp::Evidence evidence(exec, host, graph);
   evidence.clamp(3, 1);
   CHECK(evidence.revision() == 0);
   evidence.commit(exec);

@@ -362,7 +362,7 @@ TEST_CASE_TEMPLATE("bp: one state may run with other evidence, damping, plans an
   auto const graph = test::random_graph(9, {.num_variables = 120, .num_factors = 130, .deterministic = false});
   Solver<T> many(graph, bp::Parall{});
   auto const other_plan = bp::make_plan(many.exec, graph, bp::Parall{});
-  Evidence other_evidence(many.exec, graph, many.device);
+  bp::Evidence other_evidence(many.exec, graph, many.device);
   other_evidence.clamp(3, 1);
   other_evidence.commit(many.exec);
   auto compare = [&](bool observed, bool second_plan, bp::Options options) {

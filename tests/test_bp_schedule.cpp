@@ -95,7 +95,7 @@ TEST_CASE("schedule: levels of partial orders bind true dependences only, also t
 
 TEST_CASE("schedule: an empty partial order is PARALL; a cyclic one is refused, naming an edge on the cycle") {
   auto const graph = test::random_graph(1);
-  auto const batches = bp::make_batches(graph, bp::Custom{{bp::ScheduleKind::partial_order, {}, {}, {}, {}}});
+  auto const batches = bp::make_batches(graph, bp::Custom{{ScheduleKind::partial_order, {}, {}, {}, {}}});
   CHECK(batches.num_batches() == 1);
   CHECK(batches.edges == bp::make_batches(graph, bp::Parall{}).edges);
   CHECK_THROWS_WITH_AS(bp::levels_of_partial_order(graph, {0, 1, 2, 3, 7}, {1, 2, 0, 0, 3}, "f.h5:/schedules/mine"),
@@ -203,8 +203,8 @@ TEST_CASE("schedule: what does not fit the graph is refused with the entry") {
   FactorGraphBuilder builder(3);
   builder.add_prior(0, 0.5).add_conjunction(1, std::vector<Index>{0}).add_conjunction(2, std::vector<Index>{1});
   auto const graph = std::move(builder).build();  // edges: 0 | 1 2 | 3 4
-  using Kind = bp::ScheduleKind;
-  auto refuse = [&](bp::StoredSchedule const& schedule, char const* message) {
+  using Kind = ScheduleKind;
+  auto refuse = [&](StoredSchedule const& schedule, char const* message) {
     CHECK_THROWS_WITH_AS(bp::validate(schedule, graph, "m.h5:/schedules/s"), doctest::Contains(message), InputError);
   };
   refuse({Kind::order, {0, 7}, {}, {}, {}}, "m.h5:/schedules/s:edges: entry 1 is edge 7, but edges are 0 to 4");

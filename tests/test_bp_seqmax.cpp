@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("seqmax: on a chain one iteration brings news from one end to
 }
 
 TEST_CASE_TEMPLATE("seqmax: has not converged while a message waits that would change much", T, HORNBILL_TEST_CELLS) {
-  if (backend::TuningOf<typename T::Exec>::value.lanes) return;  // one thread of a GPU would take minutes
+  if (backend::TuningOf<typename T::Exec>::value.bp.lanes) return;  // one thread of a GPU would take minutes
   // In float all updates of an iteration go where marginals no longer move, and all the others wait.
   auto const generated = generate(options_like("weblech"));
   auto const labels = generated.labels(10);

@@ -22,8 +22,8 @@ struct SetsSolver {
   using Value = typename T::Value;
   typename T::Exec exec;
   HostFactorGraph host;
-  FactorGraph<Value, typename T::Memory> device = to_device<Value>(exec, host);
-  EvidenceSets<Value, typename T::Memory> evidence;
+  bp::FactorGraph<Value, typename T::Memory> device = bp::to_device<Value>(exec, host);
+  bp::EvidenceSets<Value, typename T::Memory> evidence;
   bp::Plan<typename T::Memory> plan;
   bp::State<Value, typename T::Memory> state;
 
@@ -157,15 +157,15 @@ TEST_CASE_TEMPLATE("sets: what does not fit is refused", T, HORNBILL_TEST_CELLS)
   using Value = typename T::Value;
   auto const graph = test::random_graph(1);
   typename T::Exec exec;
-  auto const device = to_device<Value>(exec, graph);
-  using Sets = EvidenceSets<Value, typename T::Memory>;
+  auto const device = bp::to_device<Value>(exec, graph);
+  using Sets = bp::EvidenceSets<Value, typename T::Memory>;
   CHECK_THROWS_AS(Sets(exec, graph, device, {}), InputError);
   CHECK_THROWS_AS(Sets(exec, graph, device, {{}, {Observation::hard(graph.num_variables, 1)}}), InputError);
   CHECK_THROWS_AS(bp::make_plan(exec, graph, bp::Residual{}, {.sets = 2}), InputError);
   CHECK_THROWS_AS(bp::make_plan(exec, graph, bp::Parall{}, {.sets = 0}), InputError);
   auto const plan = bp::make_plan(exec, graph, bp::Parall{}, {.sets = 2});
   auto state = bp::make_state(exec, device, plan);
-  Evidence evidence(exec, graph, device);
+  bp::Evidence evidence(exec, graph, device);
   CHECK_THROWS_AS(bp::run(exec, device, evidence, plan, state), ShapeError);
   CHECK_THROWS_AS(bp::run(exec, device, Sets(exec, graph, device, {{}, {}, {}}), plan, state), ShapeError);
   CHECK_THROWS_AS(bp::marginals(exec, device, state, 2), InputError);

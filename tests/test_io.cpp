@@ -54,7 +54,7 @@ HostFactorGraph small_graph() {
 
 /// Writes `small_graph` by hand, with one dataset changed by `spoil`.
 void write_spoiled(std::string const& file, std::function<void(HostFactorGraph&)> const& spoil) {
-  io::Model model;
+  Model model;
   model.graph = small_graph();
   spoil(model.graph);
   io::write_hdf5(model, file);
@@ -75,13 +75,13 @@ void check_refused(Function&& function, std::string const& message) {
 
 TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   Folder folder;
-  io::Model model;
+  Model model;
   model.graph = test::random_graph(7, {.num_variables = 300, .num_factors = 3000, .tables = 0.3, .max_states = 5});
   for (Index v = 0; v < model.graph.num_variables; ++v)
     model.graph.variable_names.push_back(fmt::format("größe_{}", v));
-  model.schedules["a"] = {bp::ScheduleKind::order, {3, 1, 2}, {}, {}, {}};
-  model.schedules["b"] = {bp::ScheduleKind::batches, {3, 1, 2}, {0, 2, 3}, {}, {}};
-  model.schedules["c"] = {bp::ScheduleKind::partial_order, {}, {}, {0, 1}, {5, 6}};
+  model.schedules["a"] = {ScheduleKind::order, {3, 1, 2}, {}, {}, {}};
+  model.schedules["b"] = {ScheduleKind::batches, {3, 1, 2}, {0, 2, 3}, {}, {}};
+  model.schedules["c"] = {ScheduleKind::partial_order, {}, {}, {0, 1}, {5, 6}};
   model.evidence["hard"] = {Observation::hard(3, 1), Observation::hard(4, 0)};
   model.evidence["mixed"] = {Observation::hard(3, 1), Observation::soft(4, 0.25, 0.5)};
   model.queries["alarms"] = {5, 2};
@@ -135,7 +135,7 @@ TEST_CASE("evidence: what rules out as much as other evidence") {
 TEST_CASE("io: large arrays are compressed") {
   Folder folder;
   auto const generated = generate(options_like("luindex"));
-  io::Model model;
+  Model model;
   model.graph = generated.graph;
   model.graph.variable_names.clear();
   io::write_hdf5(model, folder / "g.h5");
@@ -188,7 +188,7 @@ TEST_CASE("io: files that are no models are refused by name") {
   write_text(folder / "text.h5", "no HDF5 at all");
   check_refused([&] { io::read_model(folder / "text.h5"); }, "text.h5: is not an HDF5 file");
   check_refused([&] { io::read_model(folder.path.string() + "/.h5"); }, "no such file");
-  io::Model model;
+  Model model;
   model.graph = generate({}).graph;
   io::write_hdf5(model, folder / "whole.h5");
   auto const size = fs::file_size(folder / "whole.h5");
@@ -245,8 +245,8 @@ TEST_CASE("io: what is wrong inside a model is named by file, dataset and entry"
 TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
   Folder folder;
   std::string const file = folder / "bad.h5";
-  auto refuse = [&](std::function<void(io::Model&)> const& spoil, std::string const& message) {
-    io::Model model;
+  auto refuse = [&](std::function<void(Model&)> const& spoil, std::string const& message) {
+    Model model;
     model.graph = small_graph();
     spoil(model);
     io::write_hdf5(model, file);
@@ -254,17 +254,17 @@ TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
   };
   refuse(
       [](auto& m) {
-        m.schedules["s"] = {bp::ScheduleKind::partial_order, {}, {}, {0, 1}, {1, 0}};
+        m.schedules["s"] = {ScheduleKind::partial_order, {}, {}, {0, 1}, {1, 0}};
       },
       "/schedules/s:before: entry 0 (edge 0 before edge 1) lies on a cycle");
   refuse(
       [](auto& m) {
-        m.schedules["s"] = {bp::ScheduleKind::batches, {0, 2}, {0, 2}, {0}, {2}};
+        m.schedules["s"] = {ScheduleKind::batches, {0, 2}, {0, 2}, {0}, {2}};
       },
       "/schedules/s:batch_offsets: batch 0 violates the order");
   refuse(
       [](auto& m) {
-        m.schedules["s"] = {bp::ScheduleKind::order, {0, 99}, {}, {}, {}};
+        m.schedules["s"] = {ScheduleKind::order, {0, 99}, {}, {}, {}};
       },
       "/schedules/s:edges: entry 1 is edge 99");
   refuse(
@@ -363,12 +363,12 @@ TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad t
   check_refused([&] { io::write_model({}, folder / "missing/x.h5"); }, "does not exist");
   check_refused([&] { io::write_model({}, folder / "x.txt"); }, "has no known ending");
   for (std::string name : {"", ".", "a/b"}) {
-    io::Model named;
+    Model named;
     named.queries[name] = {};
     check_refused([&] { io::write_model(named, folder / "x.h5"); }, "cannot be the name of a query");
   }
   check_refused([&] { io::write_text_atomically("/dev/full/x", "text"); }, "does not exist");
-  io::Model tables;
+  Model tables;
   tables.graph = test::random_graph(1, {.tables = 1});
   check_refused([&] { io::write_model(tables, folder / "x.causal_fg"); },
                 "is a table, which .causal_fg cannot express");
@@ -376,7 +376,7 @@ TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad t
   std::vector<Index> body(39);
   for (Index i = 0; i < 39; ++i) body[i] = i + 1;
   wide.add_disjunction(0, body);
-  io::Model model;
+  Model model;
   model.graph = std::move(wide).build();
   check_refused([&] { io::write_model(model, folder / "x.fg"); },
                 "factor 0 has 40 variables, so its table would have 2^40 entries");

@@ -188,7 +188,7 @@ TEST_CASE("bif: variables, states, and rows in any order") {
 
 TEST_CASE("bif: names of states are values of evidence, and are kept in a file") {
   test::ClauseFolder const folder;
-  io::Model model;
+  Model model;
   model.graph = from_text(rain, bif);
   io::write_model(model, folder.path / "x.h5");
   auto const again = io::read_model(folder.path / "x.h5").graph;

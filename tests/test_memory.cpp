@@ -65,7 +65,7 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
   for (auto const* graph : {&derivations, &tables, &chain})
     for (auto const name : {"parall", "seqfix", "seqrnd", "seqmax", "residual"}) {
       // one thread of a GPU would take minutes
-      if (std::string_view(name) == "seqmax" && backend::TuningOf<typename T::Exec>::value.lanes) continue;
+      if (std::string_view(name) == "seqmax" && backend::TuningOf<typename T::Exec>::value.bp.lanes) continue;
       bp::Strategy const strategy = *bp::strategy_named(name);
       bool const simultaneous = bp::make_batches(*graph, strategy).updates != bp::Updates::in_turn;
       bp::PlanOptions const options{.execution = simultaneous ? bp::Execution::automatic : bp::Execution::batched};
@@ -87,8 +87,8 @@ TEST_CASE_TEMPLATE("memory: the same of several evidence sets", T, HORNBILL_TEST
     auto const graph = generate({.num_variables = variables, .num_edges = 4 * variables}).graph;
     auto const host_plan = bp::lay_out<typename T::Exec>(graph, bp::make_batches(graph, bp::Parall{}), options);
     check_promise<typename T::Memory>(static_cast<double>(bp::bytes_needed<Value>(graph, host_plan)), [&] {
-      auto const device = to_device<Value>(exec, graph);
-      EvidenceSets<Value, typename T::Memory> const evidence(exec, graph, device, std::vector<HostEvidence>(7));
+      auto const device = bp::to_device<Value>(exec, graph);
+      bp::EvidenceSets<Value, typename T::Memory> const evidence(exec, graph, device, std::vector<HostEvidence>(7));
       auto const plan = bp::make_plan(exec, graph, bp::Parall{}, options);
       auto state = bp::make_state(exec, device, plan);
       bp::run(exec, device, evidence, plan, state,

@@ -7,6 +7,7 @@
 
 #include <hornbill/analysis/simplify.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/io/atomic_file.hpp>
 
 #include "incidence.hpp"
@@ -36,7 +37,7 @@ struct Numbering {
 /// Rules that clauses are of, numbered as they come first among them.
 struct UsedRules {
   std::vector<Index> number;  ///< by rule, or -1
-  io::RuleInstances instances;
+  RuleInstances instances;
 
   UsedRules(ClauseSet const& clauses, std::vector<double> const& probability) : number(clauses.rule_names.size(), -1) {
     for (Index r : clauses.rules) {
@@ -48,13 +49,13 @@ struct UsedRules {
   }
 };
 
-io::Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms,
-                std::string const& source) {
+Model build(ClauseSet const& clauses, std::vector<double> const& probability, std::span<Index const> alarms,
+            std::string const& source) {
   auto const order = topological_order(clauses, source);
   auto const derivers = by_head(clauses, all_clauses(clauses));
   Numbering variables(clauses, order, derivers);
   FactorGraphBuilder builder(static_cast<Index>(variables.names.size()));
-  io::Model model;
+  Model model;
   UsedRules used(clauses, probability);
   auto& rules = model.rules = std::move(used.instances);
   std::vector<Index> body;
@@ -84,9 +85,9 @@ io::Model build(ClauseSet const& clauses, std::vector<double> const& probability
 
 }  // namespace
 
-io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
-                      std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
-                      std::string const& source_of_probabilities) {
+Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
+                  std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
+                  std::string const& source_of_probabilities) {
   auto const built = [&](ClauseSet const& all, std::span<Index const> of_alarms) {
     return build(all, probabilities_of_rules(all, probabilities, source_of_probabilities), of_alarms, source);
   };
@@ -95,11 +96,11 @@ io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> co
   return built(derived.clauses, derived.alarms);
 }
 
-void write_dictionary(io::Model const& model, std::string const& file) {
+void write_dictionary(Model const& model, std::string const& file) {
   auto const& graph = model.graph;
   std::vector<bool> is_clause(graph.num_variables);
   for (Index a = 0; a < graph.num_factors(); ++a)
-    is_clause[graph.variables_of(a)[0]] = graph.factor_type[a] == FactorType::conjunction;
+    is_clause[graph.variables_of(a)[0]] = is_rule_instance(graph.factor_type[a]);
   std::string text;
   for (Index v = 0; v < graph.num_variables; ++v) {
     auto const& name = graph.variable_names[v];

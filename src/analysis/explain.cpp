@@ -9,6 +9,7 @@
 #include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/bayesian_network.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 namespace hornbill::analysis {
 namespace {
@@ -36,7 +37,7 @@ class Deriver {
     for (Index a : order_) {
       Index const head = graph.variables_of(a)[0];
       factor_of_[head] = a;
-      best_[head] = log_weights[a] + (is_conjunction(a) ? of_all(a) : choose(a, head));
+      best_[head] = log_weights[a] + (needs_all(a) ? of_all(a) : choose(a, head));
     }
   }
 
@@ -56,7 +57,8 @@ class Deriver {
     std::vector<bool> tuples, factors;
   };
 
-  bool is_conjunction(Index a) const { return graph_.factor_type[a] == FactorType::conjunction; }
+  /// Whether a derivation by this factor needs its whole body, or one of it.
+  bool needs_all(Index a) const { return !deciding_value(graph_.factor_type[a]); }
 
   double of_all(Index a) const {
     double sum = 0;
@@ -76,7 +78,7 @@ class Deriver {
 
   DerivationStep step_to(Index tuple) const {
     Index v = tuple;
-    while (!is_conjunction(factor_of_[v])) v = chosen_[v];
+    while (!needs_all(factor_of_[v])) v = chosen_[v];
     auto const premises = graph_.variables_of(factor_of_[v]).subspan(1);
     return {tuple, factor_of_[v], {premises.begin(), premises.end()}};
   }
@@ -88,7 +90,7 @@ class Deriver {
     while (!waiting.empty()) {
       Index v = waiting.back();
       waiting.pop_back();
-      for (; !is_conjunction(factor_of_[v]); v = chosen_[v]) used.factors[factor_of_[v]] = true;
+      for (; !needs_all(factor_of_[v]); v = chosen_[v]) used.factors[factor_of_[v]] = true;
       if (used.factors[factor_of_[v]]) continue;
       used.factors[factor_of_[v]] = true;
       for (Index premise : graph_.variables_of(factor_of_[v]).subspan(1))
@@ -135,7 +137,7 @@ std::vector<double> log_derivation_weights(HostFactorGraph const& graph, std::sp
   }
   for (Index a : order) {
     auto const variables = graph.variables_of(a);
-    if (graph.factor_type[a] == FactorType::disjunction) {
+    if (deciding_value(graph.factor_type[a])) {
       log_weights[a] = log_weight_of_disjunction(graph.p1[a], to_factors[graph.factor_offsets[a]]);
       continue;
     }

@@ -213,7 +213,7 @@ class Learner {
 
   std::vector<LabelledRun>& runs_;
   LearnOptions const& options_;
-  std::map<io::Model const*, std::vector<Index>> orders_;  ///< of the models' factors
+  std::map<Model const*, std::vector<Index>> orders_;  ///< of the models' factors
   Learned learned_;
   int steps_ = 0;       ///< also those that were taken back
   double reached_ = 0;  ///< objective before the last step
@@ -225,7 +225,7 @@ ContradictingLabels::ContradictingLabels(std::string const& run, std::string con
     : InputError(run, "",
                  fmt::format("the labels contradict each other, or what is certain of the model, at {}", variable)) {}
 
-void set_rule_probabilities(io::Model& model, std::vector<double> const& probabilities) {
+void set_rule_probabilities(Model& model, std::vector<double> const& probabilities) {
   if (probabilities.size() != model.rules.names.size())
     throw ShapeError("probabilities of rules", model.rules.names.size(), probabilities.size());
   model.rules.probabilities = probabilities;

@@ -7,6 +7,7 @@
 
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 namespace hornbill::bp {
 namespace {
@@ -32,7 +33,7 @@ struct Neighbourhood {
     using_it.clear();
     for (Offset e : edges) {
       Index const a = factor_of_edge[e];
-      bool const table = graph.factor_type[a] == FactorType::table, head = e == graph.factor_offsets[a];
+      bool const table = is_table(graph.factor_type[a]), head = e == graph.factor_offsets[a];
       if (head || table) concluding.push_back(a);
       if (!head || table) using_it.push_back(a);
     }

@@ -7,6 +7,7 @@
 
 #include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 namespace hornbill::bp {
 namespace {
@@ -26,7 +27,7 @@ ExpectedCounts expected_counts(HostFactorGraph const& graph, std::span<double co
   ExpectedCounts counts{std::vector<double>(graph.num_factors()), std::vector<double>(graph.num_factors())};
   for (Index a = 0; a < graph.num_factors(); ++a) {
     double const p = graph.p1[a];
-    if (graph.factor_type[a] != FactorType::conjunction) continue;
+    if (!is_rule_instance(graph.factor_type[a])) continue;
     if (graph.p2[a] > 0 && graph.variables_of(a).size() > 1)
       throw InputError(fmt::format("factor {} may be true though its body is not (p2 = {}): it has no expected counts",
                                    a, graph.p2[a]));
@@ -34,8 +35,8 @@ ExpectedCounts expected_counts(HostFactorGraph const& graph, std::span<double co
     double const to_head = to_variables[graph.factor_offsets[a]], both = to_head + to_factors[graph.factor_offsets[a]];
     // Messages that have not quite converged may say that the body is more than certain.
     double const body_if_not_fired = p == 1 ? 0 : std::min(1.0, std::exp(to_head) * (1 - p) / p);
-    counts.fired[a] = detail::probability(both);
-    counts.tried[a] = counts.fired[a] + detail::probability(-both) * body_if_not_fired;
+    counts.fired[a] = hornbill::detail::probability(both);
+    counts.tried[a] = counts.fired[a] + hornbill::detail::probability(-both) * body_if_not_fired;
   }
   return counts;
 }

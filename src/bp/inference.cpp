@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <hornbill/detail/bp/horn_message.hpp>
+#include <hornbill/bp/detail/horn_message.hpp>
 #include <hornbill/error.hpp>
 
-namespace hornbill::detail {
+namespace hornbill::bp::detail {
 
 void require_like_probabilities(std::vector<double> const& before, std::vector<double> const& after) {
   if (before.size() != after.size()) throw ShapeError("probabilities of factors", before.size(), after.size());
@@ -24,4 +24,4 @@ void require_like_probabilities(std::vector<double> const& before, std::vector<d
   }
 }
 
-}  // namespace hornbill::detail
+}  // namespace hornbill::bp::detail

@@ -6,13 +6,14 @@
 #include <hornbill/bp/expected_counts.hpp>
 #include <hornbill/detail/log_odds.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 
 namespace hornbill::bp {
 namespace {
 
-using detail::log_complement;
-using detail::log_probability;
-using detail::log_sum;
+using hornbill::detail::log_complement;
+using hornbill::detail::log_probability;
+using hornbill::detail::log_sum;
 using LogValues = std::array<double, 2>;  ///< of false and of true
 
 /// The product of what a variable is told, but for any one of it: zeros are counted, not multiplied.
@@ -80,16 +81,16 @@ class LogEvidence {
   /// The message of a factor to its head, whose body's variables have been told all.
   LogValues to_head(Index a) {
     auto const variables = graph_.variables_of(a);
-    bool const is_and = graph_.factor_type[a] == FactorType::conjunction;
-    double log_undecided = 0;  // that all are true, or all false
+    bool const decides = deciding_value(graph_.factor_type[a]);
+    double log_undecided = 0;  // that none has the value that decides
     for (std::size_t i = 1; i < variables.size(); ++i) {
       auto const in = to_body(a, i), out = normalised(told_[variables[i]].all_but(in));
-      log_undecided += out[is_and];
+      log_undecided += out[!decides];
       // else its variable's sum is 0
       if (double const of_edge = log_sum(in[0] + out[0], in[1] + out[1]); !std::isinf(of_edge)) of_edges_ += of_edge;
     }
     double const log_decided = log_complement(log_undecided);
-    double const fires = is_and ? log_undecided : log_decided, does_not = is_and ? log_decided : log_undecided,
+    double const fires = decides ? log_decided : log_undecided, does_not = decides ? log_undecided : log_decided,
                  p1 = graph_.p1[a], p2 = graph_.p2[a];
     return {log_sum(std::log(1 - p1) + fires, std::log(1 - p2) + does_not),
             log_sum(std::log(p1) + fires, std::log(p2) + does_not)};

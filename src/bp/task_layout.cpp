@@ -1,4 +1,4 @@
-#include <hornbill/detail/bp/task_layout.hpp>
+#include <hornbill/bp/detail/task_layout.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,12 @@
 
 #include <fmt/format.h>
 
-#include <hornbill/detail/bp/odds_tree.hpp>
+#include <hornbill/bp/detail/odds_tree.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 
-namespace hornbill::detail {
+namespace hornbill::bp::detail {
 namespace {
 
 using bp::chunk_size;
@@ -33,7 +34,7 @@ class Layouter {
 
   /// The edges of one factor that are updated together; ascending.
   void add(Index factor, std::span<Offset const> edges) {
-    if (graph_.factor_type[factor] == FactorType::table) return add_table(factor, edges);
+    if (is_table(graph_.factor_type[factor])) return add_table(factor, edges);
     if (degree(factor) > chunk_size) return add_wide(factor, edges);
     plan_.chunks.push_back(make_chunk(factor, first_edge(factor), -1));
     for (Offset e : edges) want(plan_.chunks.back(), e);
@@ -50,7 +51,7 @@ class Layouter {
     chunk.node = node;
     chunk.count = static_cast<std::uint8_t>(std::min<Offset>(chunk_size, graph_.factor_offsets[factor + 1] - first));
     chunk.head = first == first_edge(factor);
-    chunk.disjunction = graph_.factor_type[factor] == FactorType::disjunction;
+    chunk.disjunction = is_complemented(graph_.factor_type[factor]);
     chunk.ordinary = are_ordinary(graph_.p1[factor], graph_.p2[factor]);
     return chunk;
   }
@@ -86,7 +87,7 @@ class Layouter {
     task.first_edge = static_cast<Index>(first_edge(factor));
     task.degree = static_cast<Index>(degree(factor));
     task.head_variable = graph_.factor_variables[first_edge(factor)];
-    task.disjunction = graph_.factor_type[factor] == FactorType::disjunction;
+    task.disjunction = is_complemented(graph_.factor_type[factor]);
     task.first_node = plan_.num_nodes;
     task.first_part = size_of(plan_.parts);
     for (Offset at = 0; at < degree(factor); at += chunk_size)
@@ -296,4 +297,4 @@ std::vector<bp::Segment> make_segments(bp::Batches const& batches, Offset larges
   return segments;
 }
 
-}  // namespace hornbill::detail
+}  // namespace hornbill::bp::detail

@@ -17,7 +17,7 @@ namespace hornbill::cli {
 namespace {
 
 /// What a text format cannot hold of a model, in words.
-std::vector<std::string> what_is_lost(io::Model const& model, std::string const& out) {
+std::vector<std::string> what_is_lost(Model const& model, std::string const& out) {
   std::vector<std::string> lost;
   if (out.ends_with(".h5") || out.ends_with(".hdf5")) return lost;
   auto count = [&](std::size_t n, char const* what) {

@@ -241,7 +241,7 @@ ObservedTables read_tables(ExactArguments const& a) {
 ObservedCosts read_costs(ExactArguments const& a) {
   auto network = io::read_cost_network(a.file);
   if (a.evidence.empty()) return {std::move(network), {}, {}};
-  io::Model variables;  // evidence is of these, whatever ties them together
+  Model variables;  // evidence is of these, whatever ties them together
   variables.graph.num_variables = network.num_variables();
   variables.graph.cardinality = network.cardinality;
   variables.graph.variable_names = network.variable_names;

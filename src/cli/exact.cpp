@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include <hornbill/backend/registry.hpp>
-#include <hornbill/detail/tables/inputs.hpp>
-#include <hornbill/detail/tables/slice_transfer.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
+#include <hornbill/tables/detail/inputs.hpp>
+#include <hornbill/tables/detail/slice_transfer.hpp>
 
 #include "support.hpp"
 

@@ -27,7 +27,7 @@ std::size_t max_at_once(SolverArguments const& a, bp::Strategy const& strategy) 
 }
 
 /// The labels, but for a hard one of the alarm: nothing would be left to explain.
-void gather_labels(ExplainArguments const& a, io::Model const& model, Explanation& e) {
+void gather_labels(ExplainArguments const& a, Model const& model, Explanation& e) {
   for (auto const& o : last_of_each_variable(read_evidence(a.file, model, a.evidence)))
     if (o.is_hard() && o.variable == e.alarm)
       e.own = o;
@@ -35,19 +35,19 @@ void gather_labels(ExplainArguments const& a, io::Model const& model, Explanatio
       e.labels.push_back(o);
 }
 
-[[noreturn]] void fail_by_contradiction(SolverArguments const& a, io::Model const& model, Index variable) {
+[[noreturn]] void fail_by_contradiction(SolverArguments const& a, Model const& model, Index variable) {
   throw ContradictionError(
       fmt::format("{}: the evidence contradicts itself at {}", a.file, model.graph.name_of(variable)));
 }
 
-void take_report(SolverArguments const& a, io::Model const& model, bp::Report const& report, Explanation& e) {
+void take_report(SolverArguments const& a, Model const& model, bp::Report const& report, Explanation& e) {
   if (report.stop == bp::Stop::contradiction) fail_by_contradiction(a, model, report.contradiction);
   ++e.runs;
   e.unconverged += report.stop != bp::Stop::converged;
 }
 
 /// The marginals and the derivation, by one run with all labels.
-void explain_labelled(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy, Explanation& e) {
+void explain_labelled(SolverArguments const& a, Model const& model, bp::Strategy const& strategy, Explanation& e) {
   auto const inference = make_inference(a, model, strategy, {.local_update = false});
   for (auto const& o : e.labels) inference->observe(o);
   take_report(a, model, inference->run(with_progress(a.options)), e);
@@ -68,10 +68,10 @@ struct SetsToRun {
 
 /// The alarm's log-odds under each set, as many at once as the plan has.
 template <class Value, class Exec>
-std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::Model const& model,
+std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, Model const& model,
                                 bp::HostPlan const& host_plan, SetsToRun const& sets, Explanation& e) {
   auto const plan = bp::make_plan(exec, host_plan);
-  auto const graph = to_device<Value>(exec, model.graph);
+  auto const graph = bp::to_device<Value>(exec, model.graph);
   auto state = bp::make_state(exec, graph, plan);
   auto options = a.options;
   options.warm_start = false;  // what one batch believed must not sway the next
@@ -80,7 +80,7 @@ std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::
     std::vector<HostEvidence> some;
     for (Index s = 0; s < plan.sets; ++s)
       some.push_back(sets.set(std::min(result.size() + static_cast<std::size_t>(s), sets.count - 1)));
-    EvidenceSets evidence(exec, model.graph, graph, some);
+    bp::EvidenceSets evidence(exec, model.graph, graph, some);
     auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(options));
     auto const of_alarm = bp::log_odds_of_variable(exec, graph, state, e.alarm);
     for (std::size_t s = 0; s < reports.size() && result.size() < sets.count; ++s) {
@@ -93,7 +93,7 @@ std::vector<double> log_odds_on(Exec const& exec, SolverArguments const& a, io::
 
 /// A plan for so many sets at once, or for fewer where there is no memory for these.
 template <class Exec>
-bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::Strategy const& strategy,
+bp::HostPlan lay_out_sets(SolverArguments const& a, Model const& model, bp::Strategy const& strategy,
                           std::size_t at_once) {
   for (;; at_once /= 2) {
     auto plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy),
@@ -107,8 +107,8 @@ bp::HostPlan lay_out_sets(SolverArguments const& a, io::Model const& model, bp::
   }
 }
 
-std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, std::size_t at_once,
-                                   SetsToRun const& sets, Explanation& e) {
+std::vector<double> log_odds_under(ExplainArguments& a, Model const& model, std::size_t at_once, SetsToRun const& sets,
+                                   Explanation& e) {
   auto const strategy = choose_strategy(a, model, static_cast<Index>(at_once));
   return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) {
     auto const plan = lay_out_sets<Exec>(a, model, strategy, at_once);
@@ -118,7 +118,7 @@ std::vector<double> log_odds_under(ExplainArguments& a, io::Model const& model, 
 }
 
 /// What each label does: every run is without one of them, the first without any.
-void explain_labels(ExplainArguments& a, io::Model const& model, std::size_t most, Explanation& e) {
+void explain_labels(ExplainArguments& a, Model const& model, std::size_t most, Explanation& e) {
   std::size_t const count = 1 + (a.max_labels > 0 ? e.labels.size() : 0), batches = (count + most - 1) / most;
   auto const log_odds = log_odds_under(a, model, (count + batches - 1) / batches,
                                        {count,

@@ -57,9 +57,9 @@ inline constexpr double min_move = 1e-3;
 /// Log-odds by which a label moves the alarm; infinite where either side is certain.
 double moved_by(Explanation const& explanation, Influence const& influence);
 
-void print_explanation(Explanation const& explanation, io::Model const& model);
-void print_explanation_json(Explanation const& explanation, io::Model const& model);
+void print_explanation(Explanation const& explanation, Model const& model);
+void print_explanation_json(Explanation const& explanation, Model const& model);
 /// A file for Graphviz.   \throws InputError
-void write_graphviz(Explanation const& explanation, io::Model const& model, std::string const& file);
+void write_graphviz(Explanation const& explanation, Model const& model, std::string const& file);
 
 }  // namespace hornbill::cli

@@ -16,7 +16,7 @@ namespace hornbill::cli {
 namespace {
 
 /// The rules of a clause: as the model has them, or else the clause's own name.
-std::string rules_of(io::Model const& model, Index clause) {
+std::string rules_of(Model const& model, Index clause) {
   if (model.rules.empty()) return model.graph.name_of(model.graph.variables_of(clause)[0]);
   std::string names;
   for (Index r : model.rules.of(clause)) names += (names.empty() ? "" : " + ") + model.rules.names[r];
@@ -44,7 +44,7 @@ double probability_of_derivation(Explanation const& e) {
   return std::exp(std::min(e.derivation->log_weight, e.log_bound()));
 }
 
-void print_derivation(Explanation const& e, io::Model const& model) {
+void print_derivation(Explanation const& e, Model const& model) {
   if (!e.derivation) {
     fmt::print("no derivation is possible{}\n", e.labels.empty() ? "" : " under these labels");
     return;
@@ -67,7 +67,7 @@ void print_derivation(Explanation const& e, io::Model const& model) {
   }
 }
 
-void print_labels(Explanation const& e, io::Model const& model) {
+void print_labels(Explanation const& e, Model const& model) {
   if (!e.influences) return;
   if (e.influences->empty()) {
     fmt::print("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), min_move);
@@ -102,7 +102,7 @@ char const* colour_of(std::optional<Observation> const& label) {
 
 }  // namespace
 
-void print_explanation(Explanation const& e, io::Model const& model) {
+void print_explanation(Explanation const& e, Model const& model) {
   fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true(e.alarm));
   if (!e.labels.empty()) fmt::print(", without labels {:.4f}", detail::probability(e.unlabelled));
   if (e.own) fmt::print(" (that it is labelled {} is left out)", say(*e.own));
@@ -111,7 +111,7 @@ void print_explanation(Explanation const& e, io::Model const& model) {
   print_labels(e, model);
 }
 
-void print_explanation_json(Explanation const& e, io::Model const& model) {
+void print_explanation_json(Explanation const& e, Model const& model) {
   auto const& graph = model.graph;
   nlohmann::json json{{"alarm", graph.name_of(e.alarm)},
                       {"variable", e.alarm},
@@ -146,7 +146,7 @@ void print_explanation_json(Explanation const& e, io::Model const& model) {
   print_json(json);
 }
 
-void write_graphviz(Explanation const& e, io::Model const& model, std::string const& file) {
+void write_graphviz(Explanation const& e, Model const& model, std::string const& file) {
   auto const& graph = model.graph;
   std::string text =
       "digraph explanation {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", style=filled, fillcolor=white];\n  edge "

@@ -58,7 +58,7 @@ GeneratorOptions options_of(GenerateArguments const& a) {
 
 void generate_model(GenerateArguments const& a) {
   auto generated = generate(options_of(a));
-  io::Model model;
+  Model model;
   for (int n : {10, 50})
     if (static_cast<std::size_t>(n) <= generated.alarms.size())
       model.evidence[fmt::format("labels{}", n)] = generated.labels(n);

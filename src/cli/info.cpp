@@ -1,5 +1,6 @@
 // hornbill info: what a file holds.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/bp/state.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
@@ -16,11 +18,21 @@
 namespace hornbill::cli {
 namespace {
 
-nlohmann::json describe(io::Model const& model) {
+char const* key_of(FactorType type) {
+  switch (type) {
+    case FactorType::conjunction: return "conjunctions";
+    case FactorType::disjunction: return "disjunctions";
+    case FactorType::table: return "tables";
+  }
+  fail_on_factor_type(type);
+}
+
+nlohmann::json describe(Model const& model) {
   auto const& graph = model.graph;
-  std::int64_t counts[3] = {0, 0, 0}, largest_factor = 0;
+  std::array<std::int64_t, num_factor_types> counts{};
+  std::int64_t largest_factor = 0;
   for (Index a = 0; a < graph.num_factors(); ++a) {
-    ++counts[static_cast<int>(graph.factor_type[a])];
+    ++counts.at(static_cast<std::size_t>(graph.factor_type[a]));
     largest_factor = std::max<std::int64_t>(largest_factor, static_cast<std::int64_t>(graph.variables_of(a).size()));
   }
   std::vector<std::int64_t> degree(graph.num_variables, 0);
@@ -30,26 +42,24 @@ nlohmann::json describe(io::Model const& model) {
   nlohmann::json json{{"variables", graph.num_variables},
                       {"factors", graph.num_factors()},
                       {"edges", graph.num_edges()},
-                      {"conjunctions", counts[0]},
-                      {"disjunctions", counts[1]},
-                      {"tables", counts[2]},
                       {"largest_factor", largest_factor},
                       {"largest_variable_degree", degree.empty() ? 0 : *std::max_element(degree.begin(), degree.end())},
                       {"isolated_variables", std::count(degree.begin(), degree.end(), 0)},
                       {"device_bytes_double", bp::bytes_needed<double>(graph, plan)},
                       {"device_bytes_float", bp::bytes_needed<float>(graph, plan)},
                       {"named_variables", !graph.variable_names.empty()}};
+  for (std::size_t type = 0; type < counts.size(); ++type) json[key_of(static_cast<FactorType>(type))] = counts[type];
   auto add_sizes = [&](char const* key, auto const& map, auto&& size) {
     json[key] = nlohmann::json::object();
     for (auto const& [name, item] : map) json[key][name] = size(item);
   };
   add_sizes("schedules", model.schedules, [](auto const& s) {
     return fmt::format("{} ({} {})",
-                       s.kind == bp::ScheduleKind::order     ? "order"
-                       : s.kind == bp::ScheduleKind::batches ? "batches"
-                                                             : "partial order",
-                       s.kind == bp::ScheduleKind::partial_order ? s.before.size() : s.edges.size(),
-                       s.kind == bp::ScheduleKind::partial_order ? "pairs" : "edges");
+                       s.kind == ScheduleKind::order     ? "order"
+                       : s.kind == ScheduleKind::batches ? "batches"
+                                                         : "partial order",
+                       s.kind == ScheduleKind::partial_order ? s.before.size() : s.edges.size(),
+                       s.kind == ScheduleKind::partial_order ? "pairs" : "edges");
   });
   json["rules"] = model.rules.names.size();
   add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });

@@ -17,9 +17,9 @@ namespace {
 
 /// Starts from stored messages. What they say with certainty stands in the sets in which no evidence for it has gone.
 template <class Value, class Exec, class Graph, class State>
-void start_from(Exec const& exec, Graph const& graph, io::StoredMessages const& messages,
+void start_from(Exec const& exec, Graph const& graph, StoredMessages const& messages,
                 std::vector<HostEvidence> const& observed,
-                EvidenceSets<Value, typename Exec::memory_space> const& evidence, State& state) {
+                bp::EvidenceSets<Value, typename Exec::memory_space> const& evidence, State& state) {
   auto const stands = [&](HostEvidence const& set) {
     return messages.evidence && rules_out_as_much(set, *messages.evidence);
   };
@@ -30,7 +30,7 @@ void start_from(Exec const& exec, Graph const& graph, io::StoredMessages const& 
 }
 
 template <class Value, class Exec>
-Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp::Strategy const& strategy,
+Result solve(Exec const& exec, LbpArguments const& a, Model const& model, bp::Strategy const& strategy,
              std::vector<HostEvidence> const& observed) {
   Result result;
   auto const begin = std::chrono::steady_clock::now();
@@ -39,8 +39,8 @@ Result solve(Exec const& exec, LbpArguments const& a, io::Model const& model, bp
       bp::lay_out<Exec>(model.graph, batches, {.sets = static_cast<Index>(observed.size()), .local_update = false});
   require_memory(a, model.graph, host_plan);
   auto const plan = bp::make_plan(exec, host_plan);
-  auto const graph = to_device<Value>(exec, model.graph);
-  EvidenceSets evidence(exec, model.graph, graph, observed);
+  auto const graph = bp::to_device<Value>(exec, model.graph);
+  bp::EvidenceSets evidence(exec, model.graph, graph, observed);
   auto state = bp::make_state(exec, graph, plan);
   if (!a.start.empty()) start_from(exec, graph, model.messages.at(a.start), observed, evidence, state);
   result.setup_seconds =

@@ -30,15 +30,15 @@ struct Result {
   bp::BatchStatistics statistics;
   double analysis_seconds = 0, setup_seconds = 0;
   std::vector<SetResult> sets;
-  io::StoredMessages messages;
+  StoredMessages messages;
 };
 
 /// Prints how the run went and the most probable variables of a query, as text or JSON.
-void print_result(LbpArguments const& a, io::Model const& model, Result const& result, std::vector<Index> const& query);
+void print_result(LbpArguments const& a, Model const& model, Result const& result, std::vector<Index> const& query);
 /// Says on the error stream which variable an evidence set contradicts itself at.
-void report_contradiction(LbpArguments const& a, io::Model const& model, SetResult const& set);
+void report_contradiction(LbpArguments const& a, Model const& model, SetResult const& set);
 /// Writes the model with the marginals of each set.
-void write_result(LbpArguments const& a, io::Model& model, Result const& result);
+void write_result(LbpArguments const& a, Model& model, Result const& result);
 /// Of the set that fared worst.
 int exit_code_of(LbpArguments const& a, Result const& result);
 

@@ -67,7 +67,7 @@ std::string state_text(HostFactorGraph const& graph, Index v) {
   return is_plain || graph.states(v) < 2 ? "" : fmt::format(" = {}", graph.state_name(v, 1));
 }
 
-nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vector<Index> const& best) {
+nlohmann::json set_json(Model const& model, SetResult const& set, std::vector<Index> const& best) {
   if (set.report.stop == bp::Stop::contradiction)
     return {{"stop", "contradiction"},
             {"variable", set.report.contradiction},
@@ -84,8 +84,7 @@ nlohmann::json set_json(io::Model const& model, SetResult const& set, std::vecto
 
 }  // namespace
 
-void print_result(LbpArguments const& a, io::Model const& model, Result const& result,
-                  std::vector<Index> const& query) {
+void print_result(LbpArguments const& a, Model const& model, Result const& result, std::vector<Index> const& query) {
   auto best = [&](SetResult const& set) { return most_probable(query, set.p_true, a.top_count); };
   if (a.json) {
     bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
@@ -110,7 +109,7 @@ void print_result(LbpArguments const& a, io::Model const& model, Result const& r
   }
 }
 
-void report_contradiction(LbpArguments const& a, io::Model const& model, SetResult const& set) {
+void report_contradiction(LbpArguments const& a, Model const& model, SetResult const& set) {
   Index const v = set.report.contradiction;
   fmt::print(stderr,
              "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) must be both true and false, found in "
@@ -119,10 +118,10 @@ void report_contradiction(LbpArguments const& a, io::Model const& model, SetResu
              a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
 }
 
-void write_result(LbpArguments const& a, io::Model& model, Result const& r) {
+void write_result(LbpArguments const& a, Model& model, Result const& r) {
   for (auto const& set : r.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
-    io::StoredMarginals marginals;
+    StoredMarginals marginals;
     marginals.p_true = set.p_true;
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);

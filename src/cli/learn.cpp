@@ -27,7 +27,7 @@ struct LearnArguments : SolverArguments {
 };
 
 /// Models by file, each read once.
-using Models = std::map<std::string, io::Model>;
+using Models = std::map<std::string, Model>;
 
 Models read_models(LearnArguments const& a) {
   Models models;

@@ -16,7 +16,7 @@
 namespace hornbill::cli {
 namespace {
 
-std::vector<Index> variables_of(std::string const& list, io::Model const& model) {
+std::vector<Index> variables_of(std::string const& list, Model const& model) {
   if (auto const one = io::find_variable(model.graph, list)) return {*one};  // a name may hold commas
   std::vector<Index> variables;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -34,7 +34,7 @@ std::vector<Index> variables_of(std::string const& list, io::Model const& model)
   return variables;
 }
 
-MarginalsProblem make_problem(MarginalsArguments const& a, io::Model const& model) {
+MarginalsProblem make_problem(MarginalsArguments const& a, Model const& model) {
   MarginalsProblem problem;
   for (auto const& set : read_evidence_sets(a.file, model, a.evidence, a.each))
     problem.sets.push_back(last_of_each_variable(set));

@@ -93,16 +93,16 @@ void for_each_possible_cell(MarginalsProblem const& problem, HostFactorGraph con
 }
 
 /// Propagates all evidence sets.   \throws CapacityError
-MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem);
+MarginalsResult find_marginals(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem);
 
 /// What --against names, as MarginalsProblem::others.   \throws InputError
-std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model);
+std::vector<std::vector<double>> read_others(MarginalsArguments const& a, Model const& model);
 
-void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void print_text(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                 MarginalsResult const& r);
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void print_json(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                 MarginalsResult const& r);
 /// Writes -o: of sets that are possible.
-void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r);
+void write_marginals(MarginalsArguments const& a, Model& model, MarginalsResult const& r);
 
 }  // namespace hornbill::cli

@@ -164,7 +164,7 @@ std::size_t cells_of_joint(HostFactorGraph const& graph, std::vector<Index> cons
   return static_cast<std::size_t>(cells);
 }
 
-std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Model const& model) {
+std::vector<std::vector<double>> read_others(MarginalsArguments const& a, Model const& model) {
   std::vector<std::vector<double>> others;
   if (a.against.empty()) return others;
   bool const is_stored = model.marginals.contains(a.against);
@@ -189,7 +189,7 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, io::Mo
   return others;
 }
 
-void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void print_text(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                 MarginalsResult const& r) {
   for (auto const& set : r.sets)
     if (set.is_possible()) print_set(a, model.graph, problem, set);
@@ -200,7 +200,7 @@ void print_text(MarginalsArguments const& a, io::Model const& model, MarginalsPr
              human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
 }
 
-void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void print_json(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                 MarginalsResult const& r) {
   auto json = order_json(a, r.order, r.table_bytes);
   json.update({{"device", r.device},
@@ -223,11 +223,11 @@ void print_json(MarginalsArguments const& a, io::Model const& model, MarginalsPr
   print_json(json);
 }
 
-void write_marginals(MarginalsArguments const& a, io::Model& model, MarginalsResult const& r) {
+void write_marginals(MarginalsArguments const& a, Model& model, MarginalsResult const& r) {
   if (a.output.ends_with(".MAR")) return io::write_uai_marginals(r.sets.front().p, a.output);
   for (auto const& set : r.sets) {
     if (!set.is_possible()) continue;
-    io::StoredMarginals marginals;
+    StoredMarginals marginals;
     marginals.p_true = p_true_of(set);
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);

@@ -148,7 +148,7 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
 /// The same on --backend, for sets that nothing is known of yet.   \param[in,out] which  then those of which products
 /// left the range of numbers
 template <class Semiring>
-void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void propagate(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                jtree::JoinTree const& tree, char const* arithmetic, std::vector<std::size_t>& which,
                MarginalsResult& result) {
   if (which.empty()) return;
@@ -180,7 +180,7 @@ void propagate(MarginalsArguments const& a, io::Model const& model, MarginalsPro
 }
 
 /// Says of each set under which nothing is possible which observations are to blame.
-void explain_conflicts(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem,
+void explain_conflicts(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
                        std::vector<MarginalsOfSet>& sets) {
   if (std::all_of(sets.begin(), sets.end(), std::mem_fn(&MarginalsOfSet::is_possible))) return;
   auto const given = tables::to_tables(model.graph);
@@ -197,7 +197,7 @@ void explain_conflicts(MarginalsArguments const& a, io::Model const& model, Marg
 
 }  // namespace
 
-MarginalsResult find_marginals(MarginalsArguments const& a, io::Model const& model, MarginalsProblem const& problem) {
+MarginalsResult find_marginals(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   MarginalsResult result;
   result.device = backend::describe(a.backend);

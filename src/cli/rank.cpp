@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Which alarms are true: those of a query of the model, or of a text file of names.
-std::vector<bool> read_oracle(RankArguments const& a, io::Model const& model, std::vector<Index> const& alarms) {
+std::vector<bool> read_oracle(RankArguments const& a, Model const& model, std::vector<Index> const& alarms) {
   std::unordered_map<Index, std::size_t> place;
   for (std::size_t i = 0; i < alarms.size(); ++i) place.emplace(alarms[i], i);
   std::vector<bool> truth(alarms.size());
@@ -53,7 +53,7 @@ std::vector<bool> read_oracle(RankArguments const& a, io::Model const& model, st
 }
 
 /// Alarms of the query of which nothing is given as evidence.
-Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence const& given) {
+Alarms find_alarms(RankArguments const& a, Model const& model, HostEvidence const& given) {
   Alarms alarms;
   auto const query = find_query(a.file, model, a.query);
   if (!a.oracle.empty()) alarms.truth = read_oracle(a, model, query);
@@ -81,7 +81,7 @@ Alarms find_alarms(RankArguments const& a, io::Model const& model, HostEvidence 
 /// The rounds of a ranking.
 class Ranker {
  public:
-  Ranker(RankArguments const& a, io::Model const& model, Alarms alarms, HostEvidence const& given,
+  Ranker(RankArguments const& a, Model const& model, Alarms alarms, HostEvidence const& given,
          std::unique_ptr<bp::Inference> inference)
       : a_(a),
         graph_(model.graph),

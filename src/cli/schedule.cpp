@@ -36,17 +36,17 @@ void require_usable_name(std::string const& name) {
     throw InputError(fmt::format("'{}' is the name of a built-in schedule; choose another", name));
 }
 
-void store(ScheduleArguments const& a, io::Model& model, bp::Batches const& batches) {
+void store(ScheduleArguments const& a, Model& model, bp::Batches const& batches) {
   if (batches.updates == bp::Updates::selected || batches.updates == bp::Updates::largest_first || batches.reshuffled)
     throw UsageError(
         fmt::format("'{}' is chosen anew in each iteration, so there are no batches to store", a.schedule));
   if (!a.store.empty()) {
-    model.schedules[a.store] = {bp::ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};
+    model.schedules[a.store] = {ScheduleKind::batches, batches.edges, batches.offsets, {}, {}};
   }
   if (!a.store_order.empty()) {
     if (batches.order.empty())
       throw UsageError(fmt::format("the schedule '{}' is no total order, so none can be stored", a.schedule));
-    model.schedules[a.store_order] = {bp::ScheduleKind::order, batches.order, {}, {}, {}};
+    model.schedules[a.store_order] = {ScheduleKind::order, batches.order, {}, {}, {}};
   }
   std::string const target = a.output.empty() ? a.file : a.output;
   if (!target.ends_with(".h5") && !target.ends_with(".hdf5"))

@@ -41,7 +41,7 @@ struct BpCommand {
 /// change as the number of iterations run allows. Then the mean of the last beliefs counts.
 class Believer {
  public:
-  Believer(SolverArguments const& a, io::Model const& model, std::unique_ptr<bp::Inference> inference)
+  Believer(SolverArguments const& a, Model const& model, std::unique_ptr<bp::Inference> inference)
       : options_(a.options), model_(model), inference_(std::move(inference)) {}
 
   void observe(Observation const& o) {
@@ -134,7 +134,7 @@ class Believer {
   }
 
   bp::Options options_;
-  io::Model const& model_;
+  Model const& model_;
   std::unique_ptr<bp::Inference> inference_;
   std::vector<double> beliefs_, messages_;  ///< of the last run; messages once they are asked for
   std::deque<std::vector<double>> history_;

@@ -79,7 +79,7 @@ bool runs_one_set_at_a_time(bp::Strategy const& strategy) {
   return std::holds_alternative<bp::Residual>(strategy) || std::holds_alternative<bp::SeqMax>(strategy);
 }
 
-bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets) {
+bp::Strategy choose_strategy(SolverArguments& a, Model const& model, Index sets) {
   if (a.schedule == "auto")
     a.schedule = backend::visit(a.backend, [&](auto const& exec) { return bp::suitable_schedule(exec, sets); });
   auto strategy = find_strategy(a.schedule, model, a.file);
@@ -108,7 +108,7 @@ void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::
         needed, available);
 }
 
-std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model,
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, Model const& model,
                                               bp::Strategy const& strategy, bp::PlanOptions const& options) {
   return backend::visit(a.backend, [&]<class Exec>(Exec const& exec) -> std::unique_ptr<bp::Inference> {
     auto const plan = bp::lay_out<Exec>(model.graph, bp::make_batches(model.graph, strategy), options);
@@ -130,13 +130,13 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
                      a.schedule == "chromatic" ? "another --schedule" : "--schedule chromatic");
 }
 
-io::Model read_model(std::string const& file) {
+Model read_model(std::string const& file) {
   auto model = io::read_model(file);
   for (auto const& warning : model.warnings) fmt::print(stderr, "hornbill: {}\n", warning);
   return model;
 }
 
-HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source) {
+HostEvidence read_evidence(std::string const& file, Model const& model, std::string const& source) {
   auto const stored = model.evidence.find(source);
   if (stored != model.evidence.end()) return stored->second;
   if (source.ends_with(".evid") && std::filesystem::exists(source)) return io::read_uai_evidence(source, model.graph);
@@ -150,7 +150,7 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
                                known.empty() ? "there are none" : known));
 }
 
-HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources) {
+HostEvidence read_evidence(std::string const& file, Model const& model, std::vector<std::string> const& sources) {
   constexpr int max_reported = 5;
   int changed = 0;
   HostEvidence all;
@@ -169,7 +169,7 @@ HostEvidence read_evidence(std::string const& file, io::Model const& model, std:
   return all;
 }
 
-std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model,
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, Model const& model,
                                              std::vector<std::string> const& evidence,
                                              std::vector<std::string> const& each) {
   auto const common = read_evidence(file, model, evidence);
@@ -202,7 +202,7 @@ std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> c
   return query;
 }
 
-std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name) {
+std::vector<Index> find_query(std::string const& file, Model const& model, std::string const& name) {
   auto const query = model.queries.find(name);
   if (query != model.queries.end()) return query->second;
   if (name == "all") {

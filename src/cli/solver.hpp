@@ -35,7 +35,7 @@ void settle(SolverArguments& a);
 /// The strategy of --schedule with --seed and --share, where it has them; and these as they are then, to be reported.
 /// Needs Kokkos.
 /// \param sets  how many evidence sets are run at once
-bp::Strategy choose_strategy(SolverArguments& a, io::Model const& model, Index sets);
+bp::Strategy choose_strategy(SolverArguments& a, Model const& model, Index sets);
 
 /// Whether a strategy cannot run several evidence sets at once.
 bool runs_one_set_at_a_time(bp::Strategy const& strategy);
@@ -44,7 +44,7 @@ bool runs_one_set_at_a_time(bp::Strategy const& strategy);
 void require_memory(SolverArguments const& a, HostFactorGraph const& graph, bp::HostPlan const& plan);
 
 /// Inference on --backend with --precision.   \throws CapacityError as require_memory() does
-std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, io::Model const& model,
+std::unique_ptr<bp::Inference> make_inference(SolverArguments const& a, Model const& model,
                                               bp::Strategy const& strategy, bp::PlanOptions const& options);
 
 /// The share of variables whose probability differs by more than the tolerance between two iterations.
@@ -54,18 +54,18 @@ double share_that_moved(std::vector<double> const& before, std::vector<double> c
 std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 
 /// Reads a model, and prints what the reader warns of.   \throws InputError, CapacityError
-io::Model read_model(std::string const& file);
+Model read_model(std::string const& file);
 
 /// An evidence set of the model, or of a text file (.evid: of the UAI competitions); of a session of `hornbill rank`
 /// the labels that contradict no others.
 /// \throws InputError, also for a session of another model
-HostEvidence read_evidence(std::string const& file, io::Model const& model, std::string const& source);
+HostEvidence read_evidence(std::string const& file, Model const& model, std::string const& source);
 
 /// Several, one after another.
-HostEvidence read_evidence(std::string const& file, io::Model const& model, std::vector<std::string> const& sources);
+HostEvidence read_evidence(std::string const& file, Model const& model, std::vector<std::string> const& sources);
 
 /// What --evidence gives, and with it each set of --each, where there are any.
-std::vector<HostEvidence> read_evidence_sets(std::string const& file, io::Model const& model,
+std::vector<HostEvidence> read_evidence_sets(std::string const& file, Model const& model,
                                              std::vector<std::string> const& evidence,
                                              std::vector<std::string> const& each);
 
@@ -78,7 +78,7 @@ void require_names_apart(std::string const& name, std::vector<std::string> const
 std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count);
 
 /// A query of the model, or `all` variables.   \throws InputError listing what there is
-std::vector<Index> find_query(std::string const& file, io::Model const& model, std::string const& name);
+std::vector<Index> find_query(std::string const& file, Model const& model, std::string const& name);
 
 /// One line that is overwritten, on a terminal only.
 class Progress {

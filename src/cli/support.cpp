@@ -11,7 +11,7 @@
 
 namespace hornbill::cli {
 
-bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file) {
+bp::Strategy find_strategy(std::string const& name, Model const& model, std::string const& file) {
   if (auto const strategy = bp::strategy_named(name)) {
     if (model.schedules.contains(name))
       throw InputError(file, "/schedules/" + name,

@@ -16,7 +16,7 @@ namespace hornbill::cli {
 
 /// A strategy by its name, or that of a schedule in the model's file.
 /// \throws InputError listing what there is
-bp::Strategy find_strategy(std::string const& name, io::Model const& model, std::string const& file);
+bp::Strategy find_strategy(std::string const& name, Model const& model, std::string const& file);
 
 /// "parall, seqfix, ..."
 std::string built_in_schedules();

@@ -1,4 +1,4 @@
-#include <hornbill/detail/elim/scopes.hpp>
+#include <hornbill/elim/detail/scopes.hpp>
 
 #include <algorithm>
 

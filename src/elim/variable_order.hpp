@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <hornbill/detail/elim/scopes.hpp>
+#include <hornbill/elim/detail/scopes.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/types.hpp>
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 
@@ -82,9 +83,23 @@ HostFactorGraph read_causal_fg(std::string const& file) {
   return graph;
 }
 
+namespace {
+
+/// The file has one block for conjunctions, and disjunctions as those of complements.
+bool is_conjunction(FactorType type) {
+  switch (type) {
+    case FactorType::conjunction: return true;
+    case FactorType::disjunction: return false;
+    case FactorType::table: break;
+  }
+  fail_on_factor_type(type);
+}
+
+}  // namespace
+
 void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
   for (Index a = 0; a < graph.num_factors(); ++a)
-    if (graph.factor_type[a] == FactorType::table)
+    if (is_table(graph.factor_type[a]))
       throw InputError(file, "",
                        fmt::format("factor {} is a table, which .causal_fg cannot express; write .fg or .h5", a));
   fmt::memory_buffer text;
@@ -92,7 +107,7 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
   fmt::format_to(out, "{}\n", graph.num_factors());
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const variables = graph.variables_of(a);
-    bool const conjunction = graph.factor_type[a] == FactorType::conjunction;
+    bool const conjunction = is_conjunction(graph.factor_type[a]);
     double const p1 = graph.p1[a], p2 = graph.p2[a];
     fmt::format_to(out, "\n{}\n", variables[0]);
     if (variables.size() == 1) {

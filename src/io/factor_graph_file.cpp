@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <hornbill/bp/schedule.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/model.hpp>
 
 #include "hdf5.hpp"
 #include "token_reader.hpp"
@@ -55,10 +58,10 @@ HostFactorGraph read_graph(hdf5::Reader const& in) {
                      fmt::format("is {}; 0 to {} fit this machine", num_variables, largest_variable_id() + 1));
   graph.num_variables = static_cast<Index>(num_variables);
   for (auto type : in.read<std::int64_t>("/graph/factor_type")) {
-    if (type < 0 || type > 2)
+    if (type < 0 || type >= static_cast<std::int64_t>(num_factor_types))
       throw InputError(
           in.file(), "/graph/factor_type",
-          fmt::format("entry {} is {}; known are 0 (AND), 1 (OR) and 2 (table)", graph.factor_type.size(), type));
+          fmt::format("entry {} is {}; known are {}", graph.factor_type.size(), type, known_factor_types()));
     graph.factor_type.push_back(static_cast<FactorType>(type));
   }
   graph.factor_offsets = in.read<Offset>("/graph/factor_offsets");
@@ -76,21 +79,21 @@ HostFactorGraph read_graph(hdf5::Reader const& in) {
   return graph;
 }
 
-bp::StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
-  bp::StoredSchedule schedule;
+StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
+  StoredSchedule schedule;
   auto const kind = in.read_string_attribute(path, "kind");
   if (kind == "order")
-    schedule.kind = bp::ScheduleKind::order;
+    schedule.kind = ScheduleKind::order;
   else if (kind == "partial_order")
-    schedule.kind = bp::ScheduleKind::partial_order;
+    schedule.kind = ScheduleKind::partial_order;
   else if (kind == "batches")
-    schedule.kind = bp::ScheduleKind::batches;
+    schedule.kind = ScheduleKind::batches;
   else
     throw InputError(in.file(), path + "@kind",
                      fmt::format("is '{}'; known are order, partial_order and batches", kind));
-  if (schedule.kind != bp::ScheduleKind::partial_order) schedule.edges = in.read<Offset>(path + "/edges");
-  if (schedule.kind == bp::ScheduleKind::batches) schedule.batch_offsets = in.read<Offset>(path + "/batch_offsets");
-  if (schedule.kind == bp::ScheduleKind::partial_order || in.has(path + "/before")) {
+  if (schedule.kind != ScheduleKind::partial_order) schedule.edges = in.read<Offset>(path + "/edges");
+  if (schedule.kind == ScheduleKind::batches) schedule.batch_offsets = in.read<Offset>(path + "/batch_offsets");
+  if (schedule.kind == ScheduleKind::partial_order || in.has(path + "/before")) {
     schedule.before = in.read<Offset>(path + "/before");
     schedule.after = in.read<Offset>(path + "/after");
   }
@@ -196,13 +199,13 @@ void write_graph(hdf5::Writer& out, HostFactorGraph const& graph) {
   }
 }
 
-void write_schedule(hdf5::Writer& out, std::string const& path, bp::StoredSchedule const& schedule) {
+void write_schedule(hdf5::Writer& out, std::string const& path, StoredSchedule const& schedule) {
   out.make_group(path);
   char const* const kinds[] = {"order", "partial_order", "batches"};
   out.write_attribute(path, "kind", std::string(kinds[static_cast<int>(schedule.kind)]));
-  if (schedule.kind != bp::ScheduleKind::partial_order) out.write(path + "/edges", schedule.edges);
-  if (schedule.kind == bp::ScheduleKind::batches) out.write(path + "/batch_offsets", schedule.batch_offsets);
-  if (schedule.kind == bp::ScheduleKind::partial_order || !schedule.before.empty()) {
+  if (schedule.kind != ScheduleKind::partial_order) out.write(path + "/edges", schedule.edges);
+  if (schedule.kind == ScheduleKind::batches) out.write(path + "/batch_offsets", schedule.batch_offsets);
+  if (schedule.kind == ScheduleKind::partial_order || !schedule.before.empty()) {
     out.write(path + "/before", schedule.before);
     out.write(path + "/after", schedule.after);
   }

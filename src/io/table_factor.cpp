@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/graph/horn_factor.hpp>
 
 namespace hornbill::io {
@@ -65,7 +66,7 @@ void append(HostFactorGraph& graph, TableFactor factor, Fail const& fail) {
 }
 
 std::vector<double> dense_table(HostFactorGraph const& graph, Index factor, std::string const& file) {
-  if (graph.factor_type[factor] == FactorType::table) {
+  if (is_table(graph.factor_type[factor])) {
     auto const table = graph.table_of(factor);
     return {table.begin(), table.end()};
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <hornbill/detail/tables/scopes.hpp>
+#include <hornbill/tables/detail/scopes.hpp>
 #include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::tables {

@@ -1,4 +1,4 @@
-#include <hornbill/detail/tables/scopes.hpp>
+#include <hornbill/tables/detail/scopes.hpp>
 
 #include <algorithm>
 #include <iterator>

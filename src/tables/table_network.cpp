@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/graph/horn_factor.hpp>
 
 namespace hornbill::tables {
@@ -15,20 +16,20 @@ namespace {
 /// is undecided.
 void add_chain(TableNetwork<double>& network, HostFactorGraph const& graph, Index factor) {
   auto const variables = graph.variables_of(factor);
-  bool const is_and = graph.factor_type[factor] == FactorType::conjunction;
-  // `fires`: the body so far is all true (AND), or has some true (OR).
-  // fires = before and next, by (before, next, fires)
-  std::vector<double> const joins = is_and ? std::vector<double>{1, 0, 1, 0, 1, 0, 0, 1}
-                                           : std::vector<double>{1, 0, 0, 1, 0, 1, 0, 1};  // fires = before or next
+  std::vector<double> joins;  // by (before, next, fires): 1 where the body up to `next` fires as it should
+  for (bool const so_far : {false, true})
+    for (bool const next : {false, true})
+      for (bool const value : {false, true})
+        joins.push_back(fires(graph.factor_type[factor], so_far && next, so_far || next) == value);
   Index before = variables[1];
   for (std::size_t i = 2; i < variables.size(); ++i) {
-    Index const fires = network.num_variables();
+    Index const joined = network.num_variables();
     network.variable_names.resize(network.cardinality.size());
     network.variable_names.push_back("part of the body of " + graph.name_of(variables[0]));
     network.cardinality.push_back(2);
     if (!network.state_names.empty()) network.state_names.push_back({"false", "true"});
-    network.tables.push_back({{before, variables[i], fires}, joins});
-    before = fires;
+    network.tables.push_back({{before, variables[i], joined}, joins});
+    before = joined;
   }
   double const p1 = graph.p1[factor], p2 = graph.p2[factor];
   network.tables.push_back({{before, variables[0]}, {1 - p2, p2, 1 - p1, p1}});
@@ -109,7 +110,7 @@ TableNetwork<double> to_tables(HostFactorGraph const& graph, int widest) {
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const variables = graph.variables_of(a);
     HostTable<double> table{{variables.begin(), variables.end()}, {}};
-    if (graph.factor_type[a] == FactorType::table) {
+    if (is_table(graph.factor_type[a])) {
       table.values.assign(graph.table_of(a).begin(), graph.table_of(a).end());
     } else if (std::ssize(variables) <= widest) {
       table.values =

@@ -16,11 +16,7 @@ struct Cell {
 
 }  // namespace hornbill::test
 
-#define HORNBILL_TEST_CELLS                                                                                          \
-  hornbill::test::Cell<Kokkos::Serial, double>,                                                                      \
-      hornbill::test::Cell<Kokkos::Serial, float> HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>, \
-                                                                     hornbill::test::Cell<Kokkos::OpenMP, float>)    \
-          HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>, hornbill::test::Cell<Kokkos::Cuda, float>)
-#define HORNBILL_DOUBLE_CELLS                                                                                     \
-  hornbill::test::Cell<Kokkos::Serial, double> HORNBILL_IF_OPENMP(, hornbill::test::Cell<Kokkos::OpenMP, double>) \
-      HORNBILL_IF_CUDA(, hornbill::test::Cell<Kokkos::Cuda, double>)
+#define HORNBILL_CELL_OF_DOUBLE(SPACE) hornbill::test::Cell<SPACE, double>
+#define HORNBILL_CELLS_OF_VALUES(SPACE) hornbill::test::Cell<SPACE, double>, hornbill::test::Cell<SPACE, float>
+#define HORNBILL_TEST_CELLS HORNBILL_LIST_BACKENDS(HORNBILL_CELLS_OF_VALUES)
+#define HORNBILL_DOUBLE_CELLS HORNBILL_LIST_BACKENDS(HORNBILL_CELL_OF_DOUBLE)

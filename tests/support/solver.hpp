@@ -17,7 +17,7 @@ class Solver {
   Solver(HostFactorGraph const& graph, bp::Strategy const& strategy, HostEvidence const& observed = {},
          bp::PlanOptions options = {})
       : host(graph),
-        device(to_device<Value>(exec, graph)),
+        device(bp::to_device<Value>(exec, graph)),
         evidence(exec, graph, device),
         plan(bp::make_plan(exec, graph, strategy, options)),
         state(bp::make_state(exec, device, plan)) {
@@ -32,8 +32,8 @@ class Solver {
 
   HostFactorGraph host;
   Exec exec;
-  FactorGraph<Value, Memory> device;
-  Evidence<Value, Memory> evidence;
+  bp::FactorGraph<Value, Memory> device;
+  bp::Evidence<Value, Memory> evidence;
   bp::Plan<Memory> plan;
   bp::State<Value, Memory> state;
 };

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <hornbill/analysis/clauses.hpp>
-#include <hornbill/io/model.hpp>
+#include <hornbill/graph/model.hpp>
 
 namespace hornbill::analysis {
 
@@ -29,13 +29,13 @@ struct BuildOptions {
 /// \param source, source_of_probabilities  how messages begin, e.g. the names of the files
 /// \throws InputError naming the tuples of a cycle, or a rule without a probability
 /// \source hornbill/analysis/README.md, step 6
-io::Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
-                      std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
-                      std::string const& source_of_probabilities);
+Model build_model(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
+                  std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
+                  std::string const& source_of_probabilities);
 
 /// Writes `number: name` lines for the variables of a model from build_model(), as BINGO's drivers read them
 /// (bnet-dict.out): clauses without their rules.
 /// \throws InputError
-void write_dictionary(io::Model const& model, std::string const& file);
+void write_dictionary(Model const& model, std::string const& file);
 
 }  // namespace hornbill::analysis

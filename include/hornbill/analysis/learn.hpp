@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <hornbill/bp/inference.hpp>
-#include <hornbill/io/model.hpp>
+#include <hornbill/graph/model.hpp>
 
 namespace hornbill::analysis {
 
@@ -18,13 +18,13 @@ namespace hornbill::analysis {
 /// is 0.
 /// \shape [R]
 /// \throws ShapeError
-void set_rule_probabilities(io::Model& model, std::vector<double> const& probabilities);
+void set_rule_probabilities(Model& model, std::vector<double> const& probabilities);
 
 /// A model and what was said of its alarms. Several runs may be of one model, and rules are the same where their names
 /// are.
 struct LabelledRun {
-  std::string name;            ///< how messages call it, e.g. by its files
-  io::Model* model = nullptr;  ///< its p1 become those of the rules that are learned
+  std::string name;        ///< how messages call it, e.g. by its files
+  Model* model = nullptr;  ///< its p1 become those of the rules that are learned
   HostEvidence labels;
   std::unique_ptr<bp::Inference> inference;  ///< over the model, without evidence yet
 };
@@ -75,12 +75,10 @@ class ContradictingLabels : public InputError {
 /// trials, each of which counts as held as often as the others allow: held_r = fired + (tried - fired) (p_r - p) / (1 -
 /// p), with p the product of all. Rules of probability 0 or 1 stay as they are, and others within [1e-6, 1 - 1e-6].
 /// \throws InputError if a model knows nothing of rules or is no Bayesian network (see network_order()), a rule starts
-/// with
-///         several probabilities, or a fixed rule is unknown
+/// with several probabilities, or a fixed rule is unknown
 /// \throws ContradictingLabels
 /// \source Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977; Varadhan and
-/// Roland: Simple and globally
-///         convergent methods for accelerating the convergence of any EM algorithm, 2008
+/// Roland: Simple and globally convergent methods for accelerating the convergence of any EM algorithm, 2008
 Learned learn_rules(std::vector<LabelledRun>& runs, LearnOptions const& options);
 
 }  // namespace hornbill::analysis

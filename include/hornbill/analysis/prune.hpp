@@ -31,9 +31,8 @@ std::vector<Index> forward_clauses(ClauseSet const& clauses, std::span<Index con
 /// \cost linear where few clauses go against the order: each that does walks what lies between its head and its
 /// premises; quadratic at worst
 /// \source Pearce and Kelly: A dynamic topological sort algorithm for directed acyclic graphs, 2006: an order of the
-/// tuples is kept up to date, and
-///         only what lies between a clause's head and its premises is searched; here from both, until either search is
-///         exhausted
+/// tuples is kept up to date, and only what lies between a clause's head and its premises is searched; here from both,
+/// until either search is exhausted
 std::vector<Index> augmented_clauses(ClauseSet const& clauses, std::span<Index const> depths,
                                      std::span<Index const> kept);
 

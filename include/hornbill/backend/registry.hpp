@@ -14,15 +14,6 @@
 
 namespace hornbill::backend {
 
-template <class ExecutionSpace>
-struct NameOf;
-template <>
-struct NameOf<Kokkos::Serial> {
-  static constexpr std::string_view value = "serial";
-};
-HORNBILL_IF_OPENMP(template <> struct NameOf<Kokkos::OpenMP> { static constexpr std::string_view value = "openmp"; };)
-HORNBILL_IF_CUDA(template <> struct NameOf<Kokkos::Cuda> { static constexpr std::string_view value = "cuda"; };)
-
 /// Names of the backends of this build, e.g. {"serial", "openmp"}; the last is the default.
 std::vector<std::string> names();
 
@@ -44,5 +35,17 @@ std::size_t available_bytes(std::string_view name);
 
 /// The device's name, e.g. "NVIDIA H200", or the number of threads.
 std::string describe(std::string_view name);
+
+/// The facts about a device that Kokkos does not tell; each backend defines them in its device.cpp.
+template <class ExecutionSpace>
+struct Device {
+  static std::size_t available_bytes();
+  static std::string describe();
+};
+
+/// Bytes of the host's memory that can still be allocated; the largest number where the system does not tell.
+std::size_t available_host_bytes();
+/// E.g. "2 CPU threads".
+std::string describe_threads(int threads);
 
 }  // namespace hornbill::backend

@@ -6,8 +6,8 @@
 
 namespace hornbill::backend {
 
-/// Constants of one backend; its folder's notes.md says where they come from.
-struct Tuning {
+/// Constants of propagation.
+struct BpTuning {
   bool lanes;               ///< an edge a lane of a warp; otherwise a chunk of edges a thread
   int team_size;            ///< threads of a team in launches for large batches; with lanes, a multiple of a warp
   int teams_at_once;        ///< of those, on a multiprocessor: registers are shared out by it
@@ -19,10 +19,22 @@ struct Tuning {
   bool record;              ///< iterations are recorded into a graph, where launches are dear
   int check_every;          ///< iterations between judgements of the residual
   int chromatic_from;       ///< threads from which on CHROMATIC is faster to convergence than SEQFIX
-  /// work that a local update may spend, as a share of the graph's edges, before iterations take over
-  double local_share;
+  double local_share;  ///< work that a local update may spend, as a share of the graph's edges, before iterations take
+                       ///< over
   Index max_local_edges;  ///< and at most so many edges
   Index local_longest;    ///< variable or factor, in edges, that one thread of it takes on
+};
+
+/// Constants of dense tables.
+struct TableTuning {
+  int team_size;         ///< threads of a team that reduces a block of a table
+  int decode_team_size;  ///< threads of a team that looks for the best state of one variable
+};
+
+/// Constants of one backend, a member for each engine that has some; its folder's notes.md says where they come from.
+struct Tuning {
+  BpTuning bp;
+  TableTuning tables;
 };
 
 /// Specialised for each enabled backend in backends/NAME/tuning.hpp.

@@ -5,15 +5,16 @@
 #include <memory>
 #include <vector>
 
+#include <hornbill/backend/instantiate.hpp>
 #include <hornbill/bp/run.hpp>
 
-namespace hornbill::detail {
+namespace hornbill::bp::detail {
 
 /// \throws InputError naming a factor whose probability may not replace the one before: see
 /// bp::Inference::set_probabilities()
 void require_like_probabilities(std::vector<double> const& before, std::vector<double> const& after);
 
-}  // namespace hornbill::detail
+}  // namespace hornbill::bp::detail
 
 namespace hornbill::bp {
 
@@ -30,8 +31,7 @@ class Inference {
   virtual Report run(Options const& options) = 0;
   /// Takes p1 and p2 from a graph that is otherwise the same, for the next run, which may start warm.
   /// \throws InputError where a parameter that was 0 or 1 is not now, or the other way round, or one is below 2^-40 (or
-  /// above 1 - 2^-40)
-  ///         that was not: what is certain, and the plan, follow from these
+  /// above 1 - 2^-40) that was not: what is certain, and the plan, follow from these
   virtual void set_probabilities(HostFactorGraph const& graph) = 0;
   /// P(variable = 1), from the last run.   \shape [V]
   virtual std::vector<double> marginals() const = 0;
@@ -85,8 +85,8 @@ class InferenceOn final : public Inference {
  private:
   using Parameters = Kokkos::View<detail::HornParameters<Value>*, MemorySpace>;
   Parameters parameters_of(HostFactorGraph const& graph) const {
-    return detail::to_view<detail::HornParameters<Value>, MemorySpace>(exec_, "hornbill::inference::parameters",
-                                                                       detail::horn_parameters<Value>(graph));
+    return hornbill::detail::to_view<detail::HornParameters<Value>, MemorySpace>(
+        exec_, "hornbill::inference::parameters", detail::horn_parameters<Value>(graph));
   }
 
   ExecutionSpace exec_;
@@ -98,4 +98,11 @@ class InferenceOn final : public Inference {
   std::vector<double> p1_, p2_;
 };
 
+}  // namespace hornbill::bp
+
+/// What backends/instantiate/bp.cpp compiles of this.
+#define HORNBILL_INSTANTIATE_BP_INFERENCE(PREFIX, SPACE, VALUE) PREFIX template class InferenceOn<SPACE, VALUE>;
+
+namespace hornbill::bp {
+HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_INFERENCE)
 }  // namespace hornbill::bp

@@ -68,8 +68,8 @@ struct Plan {
 /// a schedule of one's own they do not.
 template <class ExecutionSpace>
 std::string_view suitable_schedule(ExecutionSpace const& exec, Index sets = 1) {
-  return exec.concurrency() >= Offset{backend::TuningOf<ExecutionSpace>::value.chromatic_from} * sets ? "chromatic"
-                                                                                                      : "seqfix";
+  return exec.concurrency() >= Offset{backend::TuningOf<ExecutionSpace>::value.bp.chromatic_from} * sets ? "chromatic"
+                                                                                                         : "seqfix";
 }
 
 /// Lays out batches for an execution space: by its tuning, as chunks or lanes.
@@ -95,4 +95,4 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
 
 }  // namespace hornbill::bp
 
-#include <hornbill/detail/bp/make_plan.hpp>
+#include <hornbill/bp/detail/make_plan.hpp>

@@ -10,12 +10,12 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/bp/acceleration.hpp>
+#include <hornbill/bp/evidence.hpp>
+#include <hornbill/bp/evidence_sets.hpp>
+#include <hornbill/bp/factor_graph.hpp>
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/bp/report.hpp>
 #include <hornbill/bp/state.hpp>
-#include <hornbill/graph/evidence.hpp>
-#include <hornbill/graph/evidence_sets.hpp>
-#include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
 
@@ -136,4 +136,4 @@ inline std::vector<double> without_certainty(std::vector<double> log_odds) {
 
 }  // namespace hornbill::bp
 
-#include <hornbill/detail/bp/run.hpp>
+#include <hornbill/bp/detail/run.hpp>

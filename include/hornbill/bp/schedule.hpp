@@ -14,25 +14,10 @@
 #include <vector>
 
 #include <hornbill/graph/host_factor_graph.hpp>
+#include <hornbill/graph/stored_schedule.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::bp {
-
-/// How a schedule is stored in a file (`schedules/<name>`, attribute `kind`).
-enum class ScheduleKind : std::uint8_t {
-  order,          ///< a total order: `edges`
-  partial_order,  ///< `before[i]` precedes `after[i]`; edges not named are bound by nothing
-  batches         ///< ready-made batches: `edges` grouped by `batch_offsets`
-};
-
-/// A schedule as found in a file. Edges that it does not name are never updated, except in a partial order,
-/// which covers all edges.
-struct StoredSchedule {
-  ScheduleKind kind = ScheduleKind::order;
-  std::vector<Offset> edges;          ///< edge ids; for `order` and `batches`
-  std::vector<Offset> batch_offsets;  ///< [B+1], into edges; for `batches`
-  std::vector<Offset> before, after;  ///< [M], pairs of edge ids; for `partial_order`, and as a check for `batches`
-};
 
 /// All messages from the previous iteration's values (libDAI: updates=PARALL).
 struct Parall {};
@@ -101,11 +86,9 @@ struct Batches {
 ///
 /// For a total order the batched run computes the very messages of the sequential run.
 /// \throws InputError for a schedule that does not fit the graph: see validate(); for a share outside (0, 1]; for
-/// Chromatic
-///         if Kokkos is not initialised
+/// Chromatic if Kokkos is not initialised
 /// \cost near linear in the number of edges for orders that keep a factor's edges together; linear in the sum of
-/// squared
-///       factor degrees for other total orders; for partial orders see levels_of_partial_order()
+/// squared factor degrees for other total orders; for partial orders see levels_of_partial_order()
 Batches make_batches(HostFactorGraph const& graph, Strategy const& strategy);
 
 /// The order of one iteration of SEQRND.
@@ -126,8 +109,7 @@ std::vector<Index> levels_of_order(HostFactorGraph const& graph, std::vector<Off
 /// level(e) = 1 + max{ level(e') : e' precedes e, e' in N_E(e) }, or 0. Precedence is transitive.
 /// \return [E]   \throws InputError if the order has a cycle, naming an edge on it
 /// \cost a search back from each edge, pruned by the levels found: quadratic for long chains of pairs. Give a total
-/// order as
-///       an order
+/// order as an order
 std::vector<Index> levels_of_partial_order(HostFactorGraph const& graph, std::vector<Offset> const& before,
                                            std::vector<Offset> const& after,
                                            std::string const& source = "partial order");

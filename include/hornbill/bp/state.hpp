@@ -6,12 +6,12 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <hornbill/bp/detail/accumulator.hpp>
+#include <hornbill/bp/detail/control.hpp>
+#include <hornbill/bp/detail/extrapolation.hpp>
+#include <hornbill/bp/detail/odds_tree.hpp>
+#include <hornbill/bp/factor_graph.hpp>
 #include <hornbill/bp/plan.hpp>
-#include <hornbill/detail/bp/accumulator.hpp>
-#include <hornbill/detail/bp/control.hpp>
-#include <hornbill/detail/bp/extrapolation.hpp>
-#include <hornbill/detail/bp/odds_tree.hpp>
-#include <hornbill/graph/factor_graph.hpp>
 
 namespace hornbill::bp {
 
@@ -63,4 +63,4 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan);
 
 }  // namespace hornbill::bp
 
-#include <hornbill/detail/bp/make_state.hpp>
+#include <hornbill/bp/detail/make_state.hpp>

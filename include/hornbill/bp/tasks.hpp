@@ -3,7 +3,7 @@
 ///
 /// The messages out of a Horn factor are computed a *chunk* at a time: up to chunk_size consecutive edges, one thread's
 /// loop on a CPU, as many lanes of a warp on a GPU. AND and OR, head and body differ in signs and coefficients alone
-/// (see detail/bp/horn_message.hpp), so one kernel serves all of them. A factor of more edges is *wide*: its chunks are
+/// (see bp/detail/horn_message.hpp), so one kernel serves all of them. A factor of more edges is *wide*: its chunks are
 /// first composed each by itself, then tied together by a tree of nodes, then read out.
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <hornbill/backend/intrinsics.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::bp {
@@ -53,7 +54,7 @@ struct TableTask {
 
 /// One edge of a narrow factor, as a lane of a GPU's warp sees it. Factors are packed into warps of lanes; none
 /// straddles two.
-inline constexpr int warp_size = 32;
+using backend::warp_size;
 struct alignas(16) Lane {
   Index edge;
   Index variable;

@@ -79,4 +79,4 @@ std::vector<int> ranks_of_agents(PseudoTree const& tree, std::vector<Index> cons
 
 }  // namespace hornbill::elim
 
-#include <hornbill/detail/elim/dpop.hpp>
+#include <hornbill/elim/detail/dpop.hpp>

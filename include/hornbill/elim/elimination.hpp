@@ -148,5 +148,4 @@ typename Semiring::Value value_of(tables::TableNetwork<typename Semiring::Value>
 
 }  // namespace hornbill::elim
 
-#include <hornbill/backend/table_instantiations.hpp>
-#include <hornbill/detail/elim/eliminate.hpp>
+#include <hornbill/elim/detail/eliminate.hpp>

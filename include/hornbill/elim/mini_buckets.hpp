@@ -64,4 +64,4 @@ HostPlan make_partial_plan(std::vector<Index> const& cardinality, std::vector<st
 
 }  // namespace hornbill::elim
 
-#include <hornbill/detail/elim/content.hpp>
+#include <hornbill/elim/detail/content.hpp>

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include <hornbill/io/model.hpp>
+#include <hornbill/graph/model.hpp>
 
 namespace hornbill::io {
 

@@ -154,5 +154,4 @@ std::vector<Index> best_assignment(ExecutionSpace const& exec, Plan<typename Exe
 
 }  // namespace hornbill::jtree
 
-#include <hornbill/backend/table_instantiations.hpp>
-#include <hornbill/detail/jtree/calibrate.hpp>
+#include <hornbill/jtree/detail/calibrate.hpp>

@@ -77,4 +77,4 @@ void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memo
 
 }  // namespace hornbill::tables
 
-#include <hornbill/detail/tables/decode.hpp>
+#include <hornbill/tables/detail/decode.hpp>

@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <hornbill/detail/tables/layout.hpp>
+#include <hornbill/tables/detail/layout.hpp>
 #include <hornbill/tables/semiring.hpp>
 #include <hornbill/tables/table_network.hpp>
 #include <hornbill/tables/table_values.hpp>
@@ -144,11 +144,14 @@ template <class Value, class ExecutionSpace>
 std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host,
                             TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table);
 
+/// The widest team of any backend, for which the most has to be told.
+inline constexpr int widest_team = 256;
+
 /// Bytes on the device: of tables, and of what tells how to reduce them.   \units bytes
 template <class Value>
 std::size_t bytes_needed(HostReductions const& host) {
   return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * 2 * sizeof(Value) +
-         detail::bytes_of(detail::make_layout(host, 256));
+         detail::bytes_of(detail::make_layout(host, widest_team));
 }
 
 /// Runs reductions, level by level.   \async yes
@@ -178,4 +181,4 @@ bool are_in_range(HostReductions const& host, HostExtents<Value> const& extents)
 
 }  // namespace hornbill::tables
 
-#include <hornbill/detail/tables/reduce.hpp>
+#include <hornbill/tables/detail/reduce.hpp>

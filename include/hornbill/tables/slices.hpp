@@ -44,4 +44,4 @@ double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
 
 }  // namespace hornbill::tables
 
-#include <hornbill/detail/tables/slices.hpp>
+#include <hornbill/tables/detail/slices.hpp>

@@ -1,0 +1,23 @@
+// Elimination's public templates; HORNBILL_SPACE, HORNBILL_SEMIRING and HORNBILL_VALUE are set by
+// backends/CMakeLists.txt.
+#include <hornbill/elim.hpp>
+
+#ifdef HORNBILL_SEMIRING
+namespace hornbill::tables {
+using SemiringOfThisFile = HORNBILL_SEMIRING<HORNBILL_VALUE>;
+}
+#endif
+
+namespace hornbill::elim {
+#ifndef HORNBILL_SEMIRING
+HORNBILL_INSTANTIATE_ELIM_PLANS(, HORNBILL_SPACE)
+HORNBILL_INSTANTIATE_ELIM_DPOP(, HORNBILL_SPACE)
+HORNBILL_FOR_TABLE_VALUES(HORNBILL_INSTANTIATE_ELIM_VALUES, , HORNBILL_SPACE)
+#else
+using Semiring = tables::SemiringOfThisFile;
+HORNBILL_INSTANTIATE_ELIM(, HORNBILL_SPACE, Semiring)
+#ifdef HORNBILL_SELECTS
+HORNBILL_INSTANTIATE_ELIM_CONTENT(, HORNBILL_SPACE, Semiring)
+#endif
+#endif
+}  // namespace hornbill::elim

@@ -1,0 +1,21 @@
+// Public templates of junction trees; HORNBILL_SPACE, HORNBILL_SEMIRING and HORNBILL_VALUE are set by
+// backends/CMakeLists.txt.
+#include <hornbill/jtree.hpp>
+
+#ifdef HORNBILL_SEMIRING
+namespace hornbill::tables {
+using SemiringOfThisFile = HORNBILL_SEMIRING<HORNBILL_VALUE>;
+}
+#endif
+
+namespace hornbill::jtree {
+#ifndef HORNBILL_SEMIRING
+HORNBILL_INSTANTIATE_JTREE_PLANS(, HORNBILL_SPACE)
+#else
+using Semiring = tables::SemiringOfThisFile;
+HORNBILL_INSTANTIATE_JTREE(, HORNBILL_SPACE, Semiring)
+#ifdef HORNBILL_SELECTS
+HORNBILL_INSTANTIATE_JTREE_BEST(, HORNBILL_SPACE, Semiring)
+#endif
+#endif
+}  // namespace hornbill::jtree

@@ -1,0 +1,82 @@
+/// \file
+/// Instructions of a GPU that Kokkos has no name for: exchange among the lanes of a warp, and how memory is read and
+/// written. On the host each does what a lane by itself would. A backend for other GPUs gets its instructions here.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace hornbill::backend {
+
+/// Lanes that exchange values. Plans pack work into warps of this many lanes, whatever the hardware's width is: it must
+/// be a multiple of it.
+inline constexpr int warp_size = 32;
+
+/// The caller's lane.   \return 0 to warp_size - 1; 0 on the host
+KOKKOS_INLINE_FUNCTION int lane_id() {
+  int lane = 0;
+  KOKKOS_IF_ON_DEVICE((lane = static_cast<int>(threadIdx.x) % warp_size;))
+  return lane;
+}
+
+/// The value of lane `source`. All lanes of the warp must call it.
+template <class T>
+KOKKOS_INLINE_FUNCTION T shuffle(T const& value, [[maybe_unused]] int source) {
+  KOKKOS_IF_ON_DEVICE((return __shfl_sync(0xffffffffu, value, source);))
+  KOKKOS_IF_ON_HOST((return value;))
+}
+
+/// True for all lanes if it is for each. All lanes of the warp must call it.
+KOKKOS_INLINE_FUNCTION bool all_lanes(bool condition) {
+  KOKKOS_IF_ON_DEVICE((return __all_sync(0xffffffffu, condition);))
+  KOKKOS_IF_ON_HOST((return condition;))
+}
+
+/// Writes two numbers at once, to a place that is aligned to 16 bytes. nvcc 13 copies an aggregate with padding a byte
+/// at a time, so it is told how.
+KOKKOS_INLINE_FUNCTION void store_16_bytes(void* place, double first, double second) {
+  KOKKOS_IF_ON_DEVICE((*static_cast<double2*>(place) = double2{first, second};))
+  KOKKOS_IF_ON_HOST((static_cast<double*>(place)[0] = first; static_cast<double*>(place)[1] = second;))
+}
+/// A number whose bits are those of two integers.
+KOKKOS_INLINE_FUNCTION double double_of_bits(std::int32_t low, std::int32_t high) {
+  KOKKOS_IF_ON_DEVICE((return __hiloint2double(high, low);))
+  KOKKOS_IF_ON_HOST(
+      (return Kokkos::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
+                                       static_cast<std::uint32_t>(low));))
+}
+
+/// Reads what no thread of the kernel writes: on a GPU it may then be read before values that are written earlier.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load_read_only(T const* place) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_arithmetic_v<T>) return __ldg(place);
+#endif
+  return *place;
+}
+
+/// Makes a number of at least 0 at least `value`, which is too. The bits of such numbers are ordered as they are, and a
+/// GPU takes the larger of them in one instruction that nothing waits for; for numbers it would try again and again.
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_max_of_positive(Value& place, Value value) {
+#ifdef __CUDA_ARCH__
+  using Bits = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, unsigned long long>;
+  Kokkos::atomic_max(reinterpret_cast<Bits*>(&place), Kokkos::bit_cast<Bits>(value));
+#else
+  if (Kokkos::atomic_load(&place) < value) Kokkos::atomic_max(&place, value);
+#endif
+}
+/// The same for at most.
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_min_of_positive(Value& place, Value value) {
+#ifdef __CUDA_ARCH__
+  using Bits = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, unsigned long long>;
+  Kokkos::atomic_min(reinterpret_cast<Bits*>(&place), Kokkos::bit_cast<Bits>(value));
+#else
+  if (Kokkos::atomic_load(&place) > value) Kokkos::atomic_min(&place, value);
+#endif
+}
+
+}  // namespace hornbill::backend

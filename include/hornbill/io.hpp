@@ -1,0 +1,11 @@
+/// \file
+/// Files: models, evidence, cost networks.
+#pragma once
+
+#include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/bif.hpp>
+#include <hornbill/io/cost_network_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
+#include <hornbill/io/model.hpp>
+#include <hornbill/io/text_formats.hpp>
+#include <hornbill/io/uai.hpp>
