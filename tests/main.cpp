@@ -4,14 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <cfenv>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 #include "support/hygiene.hpp"
 
 int main(int argc, char** argv) {
-#if defined(__GLIBC__) && !defined(KOKKOS_ENABLE_CUDA)
-  feenableexcept(FE_INVALID);  // before Kokkos starts its threads, which inherit it
+#ifdef __GLIBC__
+  constexpr bool on_host = std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
+  if (on_host) feenableexcept(FE_INVALID);  // before Kokkos starts its threads, which inherit it
 #endif
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   hornbill::test::watch_labels();
