@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "all_commands.hpp"
+
 namespace hornbill::cli {
 
 /// Exit codes; `hornbill --help` lists them.
@@ -16,19 +18,8 @@ enum ExitCode : int {
   no_capacity = 6
 };
 
-void add_generate(CLI::App& app, int& exit_code);
-void add_clauses(CLI::App& app, int& exit_code);
-void add_info(CLI::App& app, int& exit_code);
-void add_convert(CLI::App& app, int& exit_code);
-void add_schedule(CLI::App& app, int& exit_code);
-void add_lbp(CLI::App& app, int& exit_code);
-void add_rank(CLI::App& app, int& exit_code);
-void add_explain(CLI::App& app, int& exit_code);
-void add_learn(CLI::App& app, int& exit_code);
-void add_dpop(CLI::App& app, int& exit_code);
-void add_map(CLI::App& app, int& exit_code);
-void add_partition(CLI::App& app, int& exit_code);
-void add_marginals(CLI::App& app, int& exit_code);
-void add_serve(CLI::App& app, int& exit_code);
+#define HORNBILL_DECLARE_COMMAND(ADD) void ADD(CLI::App& app, int& exit_code);
+HORNBILL_FOR_EACH_COMMAND(HORNBILL_DECLARE_COMMAND)
+#undef HORNBILL_DECLARE_COMMAND
 
 }  // namespace hornbill::cli

@@ -45,20 +45,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(footer);
   int exit_code = cli::success;
-  cli::add_generate(app, exit_code);
-  cli::add_clauses(app, exit_code);
-  cli::add_info(app, exit_code);
-  cli::add_convert(app, exit_code);
-  cli::add_schedule(app, exit_code);
-  cli::add_lbp(app, exit_code);
-  cli::add_rank(app, exit_code);
-  cli::add_explain(app, exit_code);
-  cli::add_learn(app, exit_code);
-  cli::add_serve(app, exit_code);
-  cli::add_map(app, exit_code);
-  cli::add_partition(app, exit_code);
-  cli::add_marginals(app, exit_code);
-  cli::add_dpop(app, exit_code);
+#define HORNBILL_ADD_COMMAND(ADD) cli::ADD(app, exit_code);
+  HORNBILL_FOR_EACH_COMMAND(HORNBILL_ADD_COMMAND)
+#undef HORNBILL_ADD_COMMAND
   if (auto const commands = names_of_commands(app);
       argc > 1 && argv[1][0] != '-' && std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
     return fail(cli::usage_error,

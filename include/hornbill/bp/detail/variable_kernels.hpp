@@ -61,6 +61,8 @@ struct SumRow {
     }
   }
 };
+template <class F>
+SumRow(F const&) -> SumRow<F>;  // compilers that deduce none for aggregates
 
 /// Sums of all variables, one thread a row: the longest first.
 /// Traffic (double): of a small row 16 B, and of each variable 64 B sums; 8 B message (a gather) an edge, and in larger
