@@ -344,10 +344,13 @@ int main(int argc, char** argv) {
   app.add_option("--write-wcsp", a.write_to, "Write generated networks to this folder, and time nothing");
   app.add_option("--commit", a.commit, "Of the build, where git does not tell");
   CLI11_PARSE(app, argc, argv);
-  if (!a.write_to.empty()) {
-    for (auto const& model : a.models) write_wcsp(generate(model), a.write_to + "/" + model + ".wcsp");
-    return 0;
-  }
+  if (!a.write_to.empty()) try {
+      for (auto const& model : a.models) write_wcsp(generate(model), a.write_to + "/" + model + ".wcsp");
+      return 0;
+    } catch (hb::Error const& e) {
+      fmt::print(stderr, "perf_tables: {}\n", e.what());
+      return 3;
+    }
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   if (a.backends.empty()) a.backends = hb::backend::names();
   for (auto const& model : a.models)

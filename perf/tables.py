@@ -4,6 +4,7 @@
     perf/tables.py perf/results/FILE.jsonl ...
     perf/tables.py --summary perf/results/LBP_FILE.jsonl ...     lbp_table.py's, one row a graph
     perf/tables.py --iterations perf/results/BP_FILE.jsonl ...   perf_bp's, one row a graph
+    perf/tables.py --commits perf/results/BP_FILE.jsonl ...      perf_bp's at several commits, one row a graph, schedule and precision
     perf/tables.py --sets perf/results/BP_FILE.jsonl ...         perf_bp's with --sets, one row a graph and schedule
     perf/tables.py --threads perf/results/BP_FILE.jsonl ...      perf_bp's with one number of CPU threads after another
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
@@ -107,6 +108,17 @@ def read_lines(files):
             yield from map(json.loads, text)
 
 
+def by_commit(files):
+    """The fastest run of an iteration at each commit of one device, and the last commit's time over the first's."""
+    times = {}
+    for line in read_lines(files):
+        run = times.setdefault((line["graph"], line["schedule"], line["precision"], line["device"]), {})
+        run[line["commit"]] = min(line["median_iteration_seconds"], run.get(line["commit"], float("inf")))
+    names = list(dict.fromkeys(commit for run in times.values() for commit in run))
+    print_table(["graph", "schedule", "precision", "device", *names, f"{names[-1]} / {names[0]}"],
+                [[*key, *(seconds(run[name]) for name in names), f"{run[names[-1]] / run[names[0]]:.3f}"] for key, run in times.items()])
+
+
 def sets(files):
     """One iteration of several evidence sets at once beside one of a single set."""
     times = {}
@@ -201,7 +213,7 @@ def exact(files):
 
 
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:
