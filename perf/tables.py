@@ -13,6 +13,7 @@
 """
 import argparse
 import json
+import os
 import statistics
 
 
@@ -227,7 +228,7 @@ def main():
             lines = [json.loads(line) for line in text if line.startswith("{")]
         devices = sorted({line.get("device", "?") for line in lines})
         commits = sorted({str(line.get("commit")) for line in lines})
-        print(f"{file}: {', '.join(devices)}; commit {', '.join(commits)}\n")
+        print(f"{os.path.basename(file)}: {', '.join(devices)}; commit {', '.join(commits)}\n")
         if lines and lines[0]["case"] == "lbp":
             print_table(["graph", "edges", "schedule", "precision", "batches", "iterations", "residual", "run", "an iteration", "analysis"],
                         lbp_rows(lines))

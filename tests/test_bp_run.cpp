@@ -44,6 +44,31 @@ TEST_CASE_TEMPLATE("bp: PARALL and SEQFIX follow the oracle on random graphs", T
   }
 }
 
+TEST_CASE_TEMPLATE("bp: messages of an OR to its head and to its body are those of the definition", T,
+                   HORNBILL_TEST_CELLS) {
+  double const p1 = 0.9, p2 = 0.2;
+  std::vector<double> const q{0.3, 0.6, 0.1, 0.8};  // of being true, by the evidence: the head, then the body
+  FactorGraphBuilder builder(4);
+  auto const graph = std::move(builder.add_disjunction(0, std::vector<Index>{1, 2, 3}, p1, p2)).build();
+  HostEvidence evidence;
+  for (Index v = 0; v < 4; ++v) evidence.push_back(Observation::soft(v, 1 - q[v], q[v]));
+  Solver<T> solver(graph, bp::Parall{}, evidence);
+  solver.iterate(1);
+  auto const messages = solver.messages();  // log-odds
+  auto const none = [&](std::size_t left_out) {
+    double product = 1;
+    for (std::size_t i = 1; i < q.size(); ++i) product *= i == left_out ? 1 : 1 - q[i];
+    return product;
+  };
+  double const all_false = none(0), fires = 1 - all_false;
+  CHECK(messages[0] ==
+        doctest::Approx(std::log((fires * p1 + all_false * p2) / (fires * (1 - p1) + all_false * (1 - p2))))
+            .epsilon(1e-6));
+  double const c1 = p1 * q[0] + (1 - p1) * (1 - q[0]), c2 = p2 * q[0] + (1 - p2) * (1 - q[0]);
+  for (std::size_t j = 1; j < q.size(); ++j)
+    CHECK(messages[j] == doctest::Approx(std::log(c1 / (none(j) * c2 + (1 - none(j)) * c1))).epsilon(1e-5));
+}
+
 TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the oracle, mixed with Horn factors", T,
                    HORNBILL_TEST_CELLS) {
   for (unsigned seed = 1; seed <= 10; ++seed) {

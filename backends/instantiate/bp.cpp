@@ -1,4 +1,5 @@
 // Propagation's public templates; HORNBILL_SPACE and HORNBILL_VALUE are set by backends/CMakeLists.txt.
+//
 // kinds: plans float double
 #include <hornbill/bp.hpp>
 

@@ -1,7 +1,8 @@
 // Elimination's public templates; HORNBILL_SPACE, HORNBILL_SEMIRING and HORNBILL_VALUE are set by
+// backends/CMakeLists.txt.
+//
 // kinds: plans MinSum_Cost MinSum_NarrowCost MaxProduct_float MaxProduct_double MaxSum_float MaxSum_double
 // kinds: CountedMinSum_Cost SumProduct_float SumProduct_double LogSumExp_float LogSumExp_double
-// backends/CMakeLists.txt.
 #include <hornbill/elim.hpp>
 
 #ifdef HORNBILL_SEMIRING

@@ -1,7 +1,8 @@
 // Public templates of junction trees; HORNBILL_SPACE, HORNBILL_SEMIRING and HORNBILL_VALUE are set by
+// backends/CMakeLists.txt.
+//
 // kinds: plans MaxProduct_float MaxProduct_double MaxSum_float MaxSum_double SumProduct_float SumProduct_double
 // kinds: LogSumExp_float LogSumExp_double
-// backends/CMakeLists.txt.
 #include <hornbill/jtree.hpp>
 
 #ifdef HORNBILL_SEMIRING

@@ -10,8 +10,7 @@
 
 namespace hornbill::backend {
 
-/// Lanes that exchange values. Plans pack work into warps of this many lanes, whatever the hardware's width is: it must
-/// be a multiple of it.
+/// Lanes that exchange values. Plans pack work into warps of this many lanes; the hardware's width must be a multiple.
 inline constexpr int warp_size = 32;
 
 /// The caller's lane.   \return 0 to warp_size - 1; 0 on the host
