@@ -190,7 +190,6 @@ void measure_graph(std::string const& name, Arguments const& a) {
                 {"schedule", schedule},
                 {"batches", batches.num_batches()},
                 {"backend", backend},
-                {"device", hb::backend::describe(backend)},
                 {"precision", precision},
                 {"sets", sets},
                 {"iterations", a.iterations},
@@ -201,6 +200,7 @@ void measure_graph(std::string const& name, Arguments const& a) {
                 {"commit", a.commit},
                 {"kokkos", KOKKOS_VERSION}};
       try {
+        line["device"] = hb::backend::describe(backend);
         line.update(hb::backend::visit(backend, [&](auto const& exec) {
           return precision == "float" ? measure<float>(exec, model.graph, batches, a, sets)
                                       : measure<double>(exec, model.graph, batches, a, sets);

@@ -40,15 +40,15 @@ def functor_of(kernel):
 
 
 def kernels_of(program, kernels):
-    """Add resources by functor; of several instances keep the one with the most registers."""
+    """Add resources by functor, of several instances the most of each."""
     usage = re.findall(r"Function (\S+?):\n\s*REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)", output_of("cuobjdump", "-res-usage", program))
     names = output_of("c++filt", text="\n".join(row[0] for row in usage)).splitlines()
     for name, (_, registers, stack, shared, local) in zip(names, usage, strict=True):
         functor = functor_of(name)
         if functor and not functor.startswith("Kokkos::"):
             line = {"case": "registers", "kernel": functor, "registers": int(registers), "stack": int(stack), "shared": int(shared)}
-            if functor not in kernels or kernels[functor]["registers"] < line["registers"]:
-                kernels[functor] = line
+            before = kernels.get(functor, line)
+            kernels[functor] = {key: max(value, before[key]) if isinstance(value, int) else value for key, value in line.items()}
 
 
 def compare(kernels, file):

@@ -110,13 +110,14 @@ def read_lines(files):
 
 
 def by_commit(files):
-    """The fastest run of an iteration at each commit of one device, and the last commit's time over the first's."""
+    """The fastest run at each commit of one device, and the last commit's time over the first's: perf_bp's iterations, perf_tables' engines."""
     times = {}
     for line in read_lines(files):
-        run = times.setdefault((line["graph"], line["schedule"], line["precision"], line["device"]), {})
-        run[line["commit"]] = min(line["median_iteration_seconds"], run.get(line["commit"], float("inf")))
+        key = ((line["graph"], line["schedule"], line["precision"]) if "graph" in line else (line["model"], line["engine"], line["values"])) + (line["device"],)
+        run = times.setdefault(key, {})
+        run[line["commit"]] = min(line["median_iteration_seconds" if "graph" in line else "seconds"], run.get(line["commit"], float("inf")))
     names = list(dict.fromkeys(commit for run in times.values() for commit in run))
-    print_table(["graph", "schedule", "precision", "device", *names, f"{names[-1]} / {names[0]}"],
+    print_table(["graph", "schedule or engine", "numbers", "device", *names, f"{names[-1]} / {names[0]}"],
                 [[*key, *(seconds(run[name]) for name in names), f"{run[names[-1]] / run[names[0]]:.3f}"] for key, run in times.items()])
 
 

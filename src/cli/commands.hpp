@@ -1,4 +1,4 @@
-// The subcommands of `hornbill`, one a file. Each adds itself to the parser and returns through its callback.
+// The subcommands of `hornbill`. Each adds itself to the parser and returns through its callback.
 #pragma once
 
 #include <CLI/CLI.hpp>
