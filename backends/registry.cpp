@@ -2,7 +2,9 @@
 #include <hornbill/backend/registry.hpp>
 
 #include <fstream>
+#include <limits>
 #include <sstream>
+#include <type_traits>
 
 namespace hornbill::backend {
 
@@ -14,21 +16,11 @@ namespace hornbill::backend {
 HORNBILL_FOR_EACH_BACKEND(HORNBILL_DECLARE_DEVICE)
 #undef HORNBILL_DECLARE_DEVICE
 
-std::vector<std::string> names() {
-  std::vector<std::string> result;
-#define HORNBILL_ADD_NAME(SPACE) result.emplace_back(NameOf<SPACE>::value);
-  HORNBILL_FOR_EACH_BACKEND(HORNBILL_ADD_NAME)
-#undef HORNBILL_ADD_NAME
-  return result;
-}
+namespace {
 
-std::size_t available_bytes(std::string_view name) {
-  return visit(name, [](auto const& exec) { return Device<std::decay_t<decltype(exec)>>::available_bytes(); });
-}
-
-std::string describe(std::string_view name) {
-  return visit(name, [](auto const& exec) { return Device<std::decay_t<decltype(exec)>>::describe(); });
-}
+template <class ExecutionSpace>
+constexpr bool is_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
 
 std::size_t available_host_bytes() {
   std::ifstream in("/proc/meminfo");
@@ -38,11 +30,37 @@ std::size_t available_host_bytes() {
     std::size_t kilobytes = 0;
     if (words >> key >> kilobytes && key == "MemAvailable:") return kilobytes * 1024;
   }
-  return static_cast<std::size_t>(-1);  // unknown: nothing is refused
+  return std::numeric_limits<std::size_t>::max();  // unknown: nothing is refused
 }
 
-std::string describe_threads(int threads) {
-  return std::to_string(threads) + (threads == 1 ? " CPU thread" : " CPU threads");
+}  // namespace
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+#define HORNBILL_ADD_NAME(SPACE) result.emplace_back(NameOf<SPACE>::value);
+  HORNBILL_FOR_EACH_BACKEND(HORNBILL_ADD_NAME)
+#undef HORNBILL_ADD_NAME
+  return result;
+}
+
+std::size_t available_bytes(std::string_view name) {
+  return visit(name, []<class ExecutionSpace>(ExecutionSpace const&) {
+    if constexpr (is_host<ExecutionSpace>)
+      return available_host_bytes();
+    else
+      return Device<ExecutionSpace>::available_bytes();
+  });
+}
+
+std::string describe(std::string_view name) {
+  return visit(name, []<class ExecutionSpace>(ExecutionSpace const& exec) {
+    if constexpr (is_host<ExecutionSpace>) {
+      int const threads = exec.concurrency();
+      return std::to_string(threads) + (threads == 1 ? " CPU thread" : " CPU threads");
+    } else {
+      return Device<ExecutionSpace>::describe();
+    }
+  });
 }
 
 }  // namespace hornbill::backend

@@ -5,19 +5,14 @@
 // kinds: CountedMinSum_Cost SumProduct_float SumProduct_double LogSumExp_float LogSumExp_double
 #include <hornbill/elim.hpp>
 
-#ifdef HORNBILL_SEMIRING
-namespace hornbill::tables {
-using SemiringOfThisFile = HORNBILL_SEMIRING<HORNBILL_VALUE>;
-}
-#endif
-
 namespace hornbill::elim {
 #ifndef HORNBILL_SEMIRING
 HORNBILL_INSTANTIATE_ELIM_PLANS(, HORNBILL_SPACE)
 HORNBILL_INSTANTIATE_ELIM_DPOP(, HORNBILL_SPACE)
 HORNBILL_FOR_TABLE_VALUES(HORNBILL_INSTANTIATE_ELIM_VALUES, , HORNBILL_SPACE)
 #else
-using Semiring = tables::SemiringOfThisFile;
+using tables::Cost, tables::NarrowCost;
+using Semiring = tables::HORNBILL_SEMIRING<HORNBILL_VALUE>;
 HORNBILL_INSTANTIATE_ELIM(, HORNBILL_SPACE, Semiring)
 #ifdef HORNBILL_SELECTS
 HORNBILL_INSTANTIATE_ELIM_CONTENT(, HORNBILL_SPACE, Semiring)

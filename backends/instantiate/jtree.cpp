@@ -5,17 +5,11 @@
 // kinds: LogSumExp_float LogSumExp_double
 #include <hornbill/jtree.hpp>
 
-#ifdef HORNBILL_SEMIRING
-namespace hornbill::tables {
-using SemiringOfThisFile = HORNBILL_SEMIRING<HORNBILL_VALUE>;
-}
-#endif
-
 namespace hornbill::jtree {
 #ifndef HORNBILL_SEMIRING
 HORNBILL_INSTANTIATE_JTREE_PLANS(, HORNBILL_SPACE)
 #else
-using Semiring = tables::SemiringOfThisFile;
+using Semiring = tables::HORNBILL_SEMIRING<HORNBILL_VALUE>;
 HORNBILL_INSTANTIATE_JTREE(, HORNBILL_SPACE, Semiring)
 #ifdef HORNBILL_SELECTS
 HORNBILL_INSTANTIATE_JTREE_BEST(, HORNBILL_SPACE, Semiring)

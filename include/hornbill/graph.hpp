@@ -3,6 +3,7 @@
 #pragma once
 
 #include <hornbill/graph/bayesian_network.hpp>
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/graph/generate.hpp>
 #include <hornbill/graph/horn_factor.hpp>
 #include <hornbill/graph/host_evidence.hpp>

@@ -56,25 +56,25 @@ KOKKOS_FORCEINLINE_FUNCTION T load_read_only(T const* place) {
   return *place;
 }
 
-/// Makes a number of at least 0 at least `value`, which is too. The bits of such numbers are ordered as they are, and a
-/// GPU takes the larger of them in one instruction that nothing waits for; for numbers it would try again and again.
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void atomic_max_of_positive(Value& place, Value value) {
+/// Makes a number of at least 0 at least `value`, which is too, or with `largest` false at most. The bits of such
+/// numbers are ordered as they are, and a GPU takes the larger of them in one instruction that nothing waits for; for
+/// numbers it would try again and again.
+template <bool largest, class Value>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_extreme_of_positive(Value& place, Value value) {
 #ifdef __CUDA_ARCH__
   using Bits = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, unsigned long long>;
-  Kokkos::atomic_max(reinterpret_cast<Bits*>(&place), Kokkos::bit_cast<Bits>(value));
+  auto* const bits = reinterpret_cast<Bits*>(&place);
+  if constexpr (largest)
+    Kokkos::atomic_max(bits, Kokkos::bit_cast<Bits>(value));
+  else
+    Kokkos::atomic_min(bits, Kokkos::bit_cast<Bits>(value));
 #else
-  if (Kokkos::atomic_load(&place) < value) Kokkos::atomic_max(&place, value);
-#endif
-}
-/// The same for at most.
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void atomic_min_of_positive(Value& place, Value value) {
-#ifdef __CUDA_ARCH__
-  using Bits = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, unsigned long long>;
-  Kokkos::atomic_min(reinterpret_cast<Bits*>(&place), Kokkos::bit_cast<Bits>(value));
-#else
-  if (Kokkos::atomic_load(&place) > value) Kokkos::atomic_min(&place, value);
+  Value const now = Kokkos::atomic_load(&place);
+  if constexpr (largest) {
+    if (now < value) Kokkos::atomic_max(&place, value);
+  } else {
+    if (now > value) Kokkos::atomic_min(&place, value);
+  }
 #endif
 }
 

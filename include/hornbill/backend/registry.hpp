@@ -36,16 +36,11 @@ std::size_t available_bytes(std::string_view name);
 /// The device's name, e.g. "NVIDIA H200", or the number of threads.
 std::string describe(std::string_view name);
 
-/// The facts about a device that Kokkos does not tell; each backend defines them in its device.cpp.
+/// The same two of a device that is not the host, which Kokkos does not tell; its backend's device.cpp defines them.
 template <class ExecutionSpace>
 struct Device {
   static std::size_t available_bytes();
   static std::string describe();
 };
-
-/// Bytes of the host's memory that can still be allocated; the largest number where the system does not tell.
-std::size_t available_host_bytes();
-/// E.g. "2 CPU threads".
-std::string describe_threads(int threads);
 
 }  // namespace hornbill::backend

@@ -144,14 +144,11 @@ template <class Value, class ExecutionSpace>
 std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& host,
                             TableValues<Value, typename ExecutionSpace::memory_space> const& values, Index table);
 
-/// The widest team of any backend, for which the most has to be told.
-inline constexpr int widest_team = 256;
-
 /// Bytes on the device: of tables, and of what tells how to reduce them.   \units bytes
 template <class Value>
 std::size_t bytes_needed(HostReductions const& host) {
   return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * 2 * sizeof(Value) +
-         detail::bytes_of(detail::make_layout(host, widest_team));
+         detail::bytes_of(detail::make_layout(host, detail::max_team_size));
 }
 
 /// Runs reductions, level by level.   \async yes

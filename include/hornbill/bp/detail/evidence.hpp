@@ -150,5 +150,5 @@ void Evidence<Value, MemorySpace>::commit(ExecutionSpace const& exec) {
   PREFIX template void Evidence<VALUE, SPACE::memory_space>::commit(SPACE const&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_EVIDENCE)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_BP_EVIDENCE)
 }  // namespace hornbill::bp

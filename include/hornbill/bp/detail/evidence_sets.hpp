@@ -57,5 +57,5 @@ EvidenceSets<Value, MemorySpace>::EvidenceSets(ExecutionSpace const& exec, HostF
       std::vector<HostEvidence> const&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_EVIDENCE_SETS)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_BP_EVIDENCE_SETS)
 }  // namespace hornbill::bp

@@ -126,5 +126,5 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
                                                              PlanOptions const&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_PLANS(HORNBILL_INSTANTIATE_BP_PLANS)
+HORNBILL_EXTERN(HORNBILL_FOR_PLANS, HORNBILL_INSTANTIATE_BP_PLANS)
 }  // namespace hornbill::bp

@@ -142,5 +142,5 @@ std::size_t bytes_needed(HostFactorGraph const& graph, HostPlan const& plan) {
       SPACE const&, FactorGraph<VALUE, SPACE::memory_space> const&, Plan<SPACE::memory_space> const&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_STATE)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_BP_STATE)
 }  // namespace hornbill::bp

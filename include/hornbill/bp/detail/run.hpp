@@ -659,5 +659,5 @@ void set_factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySp
       EvidenceSets<VALUE, SPACE::memory_space> const&, State<VALUE, SPACE::memory_space>&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_RUN)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_BP_RUN)
 }  // namespace hornbill::bp

@@ -119,5 +119,5 @@ FactorGraph<Value, typename ExecutionSpace::memory_space> to_device(ExecutionSpa
   PREFIX template FactorGraph<VALUE, SPACE::memory_space> to_device<VALUE, SPACE>(SPACE const&, HostFactorGraph const&);
 
 namespace hornbill::bp {
-HORNBILL_EXTERN_REALS(HORNBILL_INSTANTIATE_BP_GRAPH)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_BP_GRAPH)
 }  // namespace hornbill::bp

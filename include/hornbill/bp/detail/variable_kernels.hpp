@@ -62,7 +62,7 @@ struct SumRow {
   }
 };
 template <class F>
-SumRow(F const&) -> SumRow<F>;  // compilers that deduce none for aggregates
+SumRow(F const&) -> SumRow<F>;  // for compilers that cannot deduce it of an aggregate
 
 /// Sums of all variables, one thread a row: the longest first.
 /// Traffic (double): of a small row 16 B, and of each variable 64 B sums; 8 B message (a gather) an edge, and in larger

@@ -179,5 +179,5 @@ HostPlan make_content_plan(ExecutionSpace const& exec, tables::TableNetwork<type
       SPACE const&, tables::TableNetwork<typename SEMIRING::Value> const&, Order, MiniBucketOptions const&);
 
 namespace hornbill::elim {
-HORNBILL_EXTERN_SELECTING(HORNBILL_INSTANTIATE_ELIM_CONTENT)
+HORNBILL_EXTERN(HORNBILL_FOR_SELECTING, HORNBILL_INSTANTIATE_ELIM_CONTENT)
 }  // namespace hornbill::elim

@@ -305,5 +305,5 @@ Distributed dpop(ExecutionSpace const& exec, tables::TableNetwork<tables::Cost> 
                                           MiniBucketOptions const&, Messenger&);
 
 namespace hornbill::elim {
-HORNBILL_EXTERN_PLANS(HORNBILL_INSTANTIATE_ELIM_DPOP)
+HORNBILL_EXTERN(HORNBILL_FOR_PLANS, HORNBILL_INSTANTIATE_ELIM_DPOP)
 }  // namespace hornbill::elim

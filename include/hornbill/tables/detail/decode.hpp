@@ -177,6 +177,6 @@ void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memo
                                                Kokkos::View<Index*, SPACE::memory_space> const&);
 
 namespace hornbill::tables {
-HORNBILL_EXTERN_PLANS(HORNBILL_INSTANTIATE_TABLES_DECODE_PLANS)
-HORNBILL_EXTERN_SELECTING(HORNBILL_INSTANTIATE_TABLES_DECODE)
+HORNBILL_EXTERN(HORNBILL_FOR_PLANS, HORNBILL_INSTANTIATE_TABLES_DECODE_PLANS)
+HORNBILL_EXTERN(HORNBILL_FOR_SELECTING, HORNBILL_INSTANTIATE_TABLES_DECODE)
 }  // namespace hornbill::tables

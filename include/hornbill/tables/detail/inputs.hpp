@@ -54,8 +54,8 @@ struct Extent<Semiring, true> {
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION void atomic_include(Value& largest, Value& smallest,
                                                 Kokkos::MinMaxScalar<Value> const& of_block) {
-  backend::atomic_max_of_positive(largest, of_block.max_val);
-  backend::atomic_min_of_positive(smallest, of_block.min_val);
+  backend::atomic_extreme_of_positive<true>(largest, of_block.max_val);
+  backend::atomic_extreme_of_positive<false>(smallest, of_block.min_val);
 }
 
 /// Reads the inputs of reductions.

@@ -12,6 +12,9 @@ class HostReductions;
 
 namespace detail {
 
+/// The widest team of any backend; a layout for narrower ones takes no more bytes.
+inline constexpr int max_team_size = 256;
+
 /// A reduction on the device. Its rows, and what is eliminated, are each in two digits, so that a place in an input is
 /// a sum of four entries.
 struct ReductionTask {

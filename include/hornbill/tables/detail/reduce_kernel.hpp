@@ -17,9 +17,10 @@ struct Reduce {
   using Extent = detail::Extent<Semiring>;
   static constexpr bool on_host = runs_on_host<ExecutionSpace>;
   static constexpr int team_size = team_size_of<ExecutionSpace>;
+  static_assert(team_size <= max_team_size, "bytes_needed() promises enough for max_team_size");
   // On a GPU so few registers that three teams share a multiprocessor: memory is waited for less.
   using Policy = std::conditional_t<on_host, Kokkos::TeamPolicy<ExecutionSpace>,
-                                    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 3>>>;
+                                    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 3>>>;
   using Team = typename Policy::member_type;
 
   Inputs<Semiring, MemorySpace> from;

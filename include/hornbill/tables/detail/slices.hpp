@@ -173,5 +173,5 @@ double reduce_in_slices(ExecutionSpace const& exec, HostReductions const& host,
       std::span<Index const>, std::size_t);
 
 namespace hornbill::tables {
-HORNBILL_EXTERN_SEMIRINGS(HORNBILL_INSTANTIATE_TABLES_SLICES)
+HORNBILL_EXTERN(HORNBILL_FOR_SEMIRINGS, HORNBILL_INSTANTIATE_TABLES_SLICES)
 }  // namespace hornbill::tables
