@@ -68,7 +68,7 @@ inline std::map<std::pair<std::string, std::string>, double> joint_probabilities
     analysis::ClauseSet const& set, std::map<std::string, double> const& probabilities) {
   std::vector<bool> derived(set.num_tuples());
   for (Index head : set.heads) derived[head] = true;
-  std::map<std::pair<std::string, std::string>, double> result;
+  std::vector<double> sums(static_cast<std::size_t>(set.num_tuples()) * set.num_tuples());
   for (std::size_t outcome = 0; outcome < std::size_t{1} << set.rules.size(); ++outcome) {
     double p = 1;
     for (std::size_t i = 0; i < set.rules.size(); ++i) {
@@ -85,9 +85,13 @@ inline std::map<std::pair<std::string, std::string>, double> joint_probabilities
         if (fires) changed = holds[set.heads[c]] = true;
       }
     for (Index a = 0; a < set.num_tuples(); ++a)
-      for (Index b = 0; b < set.num_tuples(); ++b)
-        result[{set.tuple_names[a], set.tuple_names[b]}] += holds[a] && holds[b] ? p : 0;
+      for (Index b = 0; holds[a] && b < set.num_tuples(); ++b)
+        if (holds[b]) sums[a * set.num_tuples() + b] += p;
   }
+  std::map<std::pair<std::string, std::string>, double> result;
+  for (Index a = 0; a < set.num_tuples(); ++a)
+    for (Index b = 0; b < set.num_tuples(); ++b)
+      result[{set.tuple_names[a], set.tuple_names[b]}] += sums[a * set.num_tuples() + b];
   return result;
 }
 
