@@ -195,11 +195,11 @@ TEST_CASE("extra: from the clauses of a real analysis to the marginals of libDAI
   auto const model =
       analysis::build_model(compressed.clauses, analysis::read_rule_probabilities(extra + "minigzip.rule-prob.txt"),
                             compressed.alarms, {}, "clauses", "rules");
-  auto const plan = bp::lay_out<Kokkos::Serial>(model.graph, bp::make_batches(model.graph, bp::SeqFix{}));
+  auto const plan = bp::lay_out<test::AnyHost>(model.graph, bp::make_batches(model.graph, bp::SeqFix{}));
   for (std::string const labelled : {"prior", "fb1", "fb2"}) {
     CAPTURE(labelled);
     Expected const expected(labelled);
-    bp::InferenceOn<Kokkos::Serial, double> inference(Kokkos::Serial(), model.graph, plan);
+    bp::InferenceOn<test::AnyHost, double> inference(test::AnyHost(), model.graph, plan);
     HostEvidence labels;
     for (auto const& [name, value] : expected.labels)
       labels.push_back(Observation::hard(variable_named(model, name), value));

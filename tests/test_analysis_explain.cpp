@@ -21,10 +21,10 @@ using test::clauses_of;
 
 namespace {
 
-std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 0.75}};
+std::map<std::string, double> const of_rules{{"R0", 0.9}, {"R1", 0.6}, {"R2", 0.75}};
 
 Model model_of(analysis::ClauseSet const& set) {
-  return analysis::build_model(set, probabilities, {}, {}, "c.txt", "p.txt");
+  return analysis::build_model(set, of_rules, {}, {}, "c.txt", "p.txt");
 }
 
 std::vector<double> logs_of(std::vector<double> values) {
@@ -41,7 +41,7 @@ double best_of_all(analysis::ClauseSet const& set, Index target) {
     if (derivers[t].empty()) return 1.0;  // inputs hold
     Index const c = derivers[t][choice[t]];
     double p = 1;
-    for (Index r : set.rules_of(c)) p *= probabilities.at(set.rule_names[r]);
+    for (Index r : set.rules_of(c)) p *= of_rules.at(set.rule_names[r]);
     for (Index premise : set.body_of(c)) p *= product(premise);
     return p;
   };

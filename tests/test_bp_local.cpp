@@ -233,7 +233,7 @@ TEST_CASE_TEMPLATE("local: repeats to the last bit, also where it is given up", 
 }
 
 TEST_CASE("local: evidence tells which variables its commits have changed") {
-  Kokkos::Serial exec;
+  test::AnyHost exec;
   auto const host = parts(2);
   auto const graph = bp::to_device<double>(exec, host);
   bp::Evidence evidence(exec, host, graph);

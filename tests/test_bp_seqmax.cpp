@@ -76,8 +76,8 @@ TEST_CASE_TEMPLATE("seqmax: has not converged while a message waits that would c
 
 TEST_CASE("seqmax: of several evidence sets it is refused; a graph without factors is at rest") {
   auto const graph = test::random_graph(1, {.num_variables = 20, .num_factors = 20});
-  CHECK_THROWS_AS(bp::lay_out<Kokkos::Serial>(graph, bp::make_batches(graph, bp::SeqMax{}), {.sets = 2}), InputError);
-  Solver<test::Cell<Kokkos::Serial, double>> empty(FactorGraphBuilder(3).build(), bp::SeqMax{});
+  CHECK_THROWS_AS(bp::lay_out<test::AnyHost>(graph, bp::make_batches(graph, bp::SeqMax{}), {.sets = 2}), InputError);
+  Solver<test::Cell<test::AnyHost, double>> empty(FactorGraphBuilder(3).build(), bp::SeqMax{});
   CHECK(empty.run().stop == bp::Stop::converged);
   CHECK(empty.run().local_work == 0);
 }

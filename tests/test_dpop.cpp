@@ -178,7 +178,7 @@ TEST_CASE("DPOP: what the agents of a chain say") {
       network.cardinality, elim::scopes_of(network),
       elim::measure_order(network.cardinality, elim::scopes_of(network), {0, 1, 2, 3, 4, 5, 6, 7, 8}));
   CHECK(tree.depth == length - 1);
-  auto const result = elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree, exactly, here);
+  auto const result = elim::dpop(test::AnyHost(), network, tree, exactly, here);
   CHECK(result.util.messages == length - 1);
   CHECK(result.util.bytes == (length - 1) * 3 * 8);
   CHECK(result.util.largest_bytes == 3 * 8);
@@ -191,7 +191,7 @@ TEST_CASE("DPOP: what the agents of a chain say") {
 }
 
 TEST_CASE("DPOP: agents apart, constants, none at all, and nothing possible") {
-  Kokkos::DefaultHostExecutionSpace const exec;
+  test::AnyHost const exec;
   elim::OneProcess here;
   tables::TableNetwork<Cost> network;
   network.cardinality = {2, 3, 2};
@@ -248,7 +248,7 @@ TEST_CASE("DPOP: a tree so wide that its cells are no number") {
   CHECK(tree.order.width == 1300);
   for (int r : elim::ranks_of_agents(tree, network.cardinality, 2, 3)) CHECK((r >= 0 && r < 3));
   elim::OneProcess here;
-  Kokkos::DefaultHostExecutionSpace const exec;
+  test::AnyHost const exec;
   auto const agents = elim::dpop(exec, network, tree, {.max_variables = 2}, here);
   auto const buckets = elim::eliminate<Semiring>(
       exec, network, elim::make_mini_bucket_plan(network.cardinality, scopes, tree.order, {.max_variables = 2}));
@@ -260,8 +260,7 @@ TEST_CASE("DPOP: a tree so wide that its cells are no number") {
 TEST_CASE("DPOP: leaves work at the same time") {
   elim::OneProcess here;
   auto const network = star(50);
-  auto const result =
-      elim::dpop(Kokkos::DefaultHostExecutionSpace(), network, tree_of(network, Heuristic::min_degree), exactly, here);
+  auto const result = elim::dpop(test::AnyHost(), network, tree_of(network, Heuristic::min_degree), exactly, here);
   CHECK(result.value == 25);  // one for each odd leaf
   // whatever the machine: all but one of them are waited for at once
   CHECK(result.simulated_seconds < result.compute_seconds);
@@ -276,14 +275,14 @@ TEST_CASE("DPOP: agents in several processes answer as in one") {
       auto const tree = tree_of(network, seed % 2 ? Heuristic::depth_first : Heuristic::min_fill, seed);
       elim::MiniBucketOptions const options{.max_variables = seed < 3 ? 3 : 20};
       elim::OneProcess here;
-      auto const alone = elim::dpop(Kokkos::Serial(), network, tree, options, here);
+      auto const alone = elim::dpop(test::AnyHost(), network, tree, options, here);
       Mailboxes boxes;
       std::vector<elim::Distributed> parts(static_cast<std::size_t>(num_ranks));
       std::vector<std::thread> ranks;
       for (int r = 0; r < num_ranks; ++r)
         ranks.emplace_back([&, r] {
           OneOfSeveral messenger(boxes, r, num_ranks);
-          parts[static_cast<std::size_t>(r)] = elim::dpop(Kokkos::Serial(), network, tree, options, messenger);
+          parts[static_cast<std::size_t>(r)] = elim::dpop(test::AnyHost(), network, tree, options, messenger);
         });
       for (auto& rank : ranks) rank.join();
       auto const& together = parts.front();

@@ -203,7 +203,7 @@ TEST_CASE("extra: libDAI's tables are recognised as the Horn factors they came f
     auto const dense = io::read_model(unpack(extra + "graphs/" + name + ".fg", folder)).graph;
     CHECK(dense.table_values.empty());
     CHECK(dense.num_edges() == horn.num_edges());
-    using T = test::Cell<Kokkos::Serial, double>;
+    using T = test::Cell<test::AnyHost, double>;
     Solver<T> a(horn, bp::SeqFix{}), b(dense, bp::SeqFix{});
     a.iterate(30);
     b.iterate(30);

@@ -67,7 +67,7 @@ void analyse(ScheduleArguments const& a) {
   auto const batches = bp::make_batches(model.graph, strategy);
   auto const statistics = bp::statistics(batches);
   if (a.json) {
-    auto json = to_json(statistics, batches.analysis_seconds);
+    auto json = cli::to_json(statistics, batches.analysis_seconds);
     json["schedule"] = a.schedule;
     if (a.print) {
       json["batch_offsets"] = batches.offsets;

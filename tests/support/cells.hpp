@@ -14,6 +14,9 @@ struct Cell {
   using Memory = typename Exec::memory_space;
 };
 
+/// Any backend on the host, for tests that need but one.
+using AnyHost = Kokkos::DefaultHostExecutionSpace;
+
 }  // namespace hornbill::test
 
 #define HORNBILL_CELL_OF_DOUBLE(SPACE) hornbill::test::Cell<SPACE, double>
