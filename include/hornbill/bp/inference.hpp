@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <hornbill/backend/instantiate.hpp>
+#include <hornbill/bp/movement.hpp>
 #include <hornbill/bp/run.hpp>
 
 namespace hornbill::bp::detail {
@@ -41,6 +42,8 @@ class Inference {
   virtual std::vector<double> factor_messages() const = 0;
   /// Variable-to-factor messages as log-odds, from the last run.   \shape [E]
   virtual std::vector<double> variable_messages() const = 0;
+  /// How far the messages have moved since the last call, or since they were uniform: see bp::movement.
+  virtual Movement movement(double tolerance) = 0;
 };
 
 /// The interface on a backend, with numbers of one type.
@@ -65,6 +68,7 @@ class InferenceOn final : public Inference {
   void release(Index variable) override { evidence_.release(variable); }
   Report run(Options const& options) override {
     evidence_.commit(exec_);
+    if (!options.warm_start) look_ = {};
     return bp::run(exec_, graph_, evidence_, plan_, state_, options);
   }
   void set_probabilities(HostFactorGraph const& graph) override {
@@ -81,6 +85,9 @@ class InferenceOn final : public Inference {
   std::vector<double> variable_messages() const override {
     return bp::variable_messages(exec_, graph_, evidence_, state_);
   }
+  Movement movement(double tolerance) override {
+    return bp::movement(exec_, graph_, evidence_, state_, tolerance, look_);
+  }
 
  private:
   using Parameters = Kokkos::View<detail::HornParameters<Value>*, MemorySpace>;
@@ -94,6 +101,7 @@ class InferenceOn final : public Inference {
   Evidence<Value, MemorySpace> evidence_;
   Plan<MemorySpace> plan_;
   State<Value, MemorySpace> state_;
+  Look<Value, MemorySpace> look_;
   Parameters parameters_;  ///< those of graph_, which other graphs cannot share since they change
   std::vector<double> p1_, p2_;
 };

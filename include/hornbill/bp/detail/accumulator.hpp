@@ -137,6 +137,13 @@ KOKKOS_INLINE_FUNCTION Value log_odds(Accumulator<Value> const& sum) {
   return sum.minus > 0 ? -infinity : finite_part(sum);
 }
 
+/// The probability that log-odds give.
+template <class Value>
+KOKKOS_INLINE_FUNCTION Value probability(Value log_odds) {
+  Value const small = Kokkos::exp(-Kokkos::abs(log_odds));  // 0 for infinite ones
+  return (log_odds > 0 ? Value(1) : small) / (1 + small);
+}
+
 /// Log-odds of a sum without one of its terms: a variable-to-factor message.
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value log_odds_without(Accumulator<Value> const& sum, Value term) {

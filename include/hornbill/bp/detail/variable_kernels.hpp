@@ -314,10 +314,6 @@ struct BeliefOf {
     if (sum.plus > 0 && sum.minus > 0) f.report_contradiction(v);
     return set(v, before, probability(log_odds(sum)));
   }
-  static KOKKOS_FUNCTION Value probability(Value l) {
-    Value const small = Kokkos::exp(-Kokkos::abs(l));  // 0 for infinite l
-    return (l > 0 ? Value(1) : small) / (1 + small);
-  }
   KOKKOS_FUNCTION Value set(Index slot, Value before, Value belief) const {
     f.beliefs(slot) = belief;
     return Kokkos::abs(belief - before);
