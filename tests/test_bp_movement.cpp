@@ -1,4 +1,8 @@
 // How far beliefs and messages into factors move, against their definition.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "support/cells.hpp"

@@ -49,7 +49,11 @@ class Arguments {
   }
   template <class Number>
   Number number(char const* what) {
-    auto const text = word();
+    return number_in<Number>(word(), what);
+  }
+  /// The number that a word of the arguments is.
+  template <class Number>
+  Number number_in(std::string const& text, char const* what) const {
     Number value{};
     if (auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         error == std::errc{} && end == text.data() + text.size())
@@ -98,8 +102,9 @@ std::string observe(Arguments arguments, Believer& believer, HostFactorGraph con
 
 std::string observe_softly(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {
   Index const v = arguments.variable(graph);
-  auto const l0 = arguments.number<double>("a likelihood"), l1 = arguments.number<double>("a likelihood");
-  believer.observe(Observation::soft(v, l0, l1));
+  auto const l0 = arguments.word(), l1 = arguments.word();  // echoed as they are written
+  believer.observe(Observation::soft(v, arguments.number_in<double>(l0, "a likelihood"),
+                                     arguments.number_in<double>(l1, "a likelihood")));
   return fmt::format("OS {} {} {}", v, l0, l1);
 }
 

@@ -15,7 +15,7 @@ namespace hornbill::bp {
 struct Movement {
   Index variables = 0;  ///< whose belief moved by more than the tolerance
   Index factors = 0;    ///< whose messages from variables did
-  double largest = 0;   ///< move of any of them
+  double largest = 0;   ///< move of any of them   \units a difference of probabilities
 };
 
 /// What a look has seen, for the next one to compare with. One that holds nothing stands for uniform messages.
@@ -23,11 +23,13 @@ template <class Value, class MemorySpace>
 struct Look {
   Kokkos::View<Value*, MemorySpace> beliefs;   ///< [num_slots], as in State
   Kokkos::View<Value*, MemorySpace> messages;  ///< [E], P(1) in the message from variable to factor
+  Kokkos::View<Value*, MemorySpace> moves;     ///< [E], of messages, between the last two looks
 };
 
-/// How far a run has moved since the last look, which is replaced. A variable moves by the largest change of a state's
-/// probability; a factor by the mean of its edges' moves, each of which is half the change of P(1) in the message from
-/// variable to factor. Edges to variables of other than two states count as at rest.   Waits for `exec`.
+/// How far a run has moved since the last look, which is replaced: equation (14) of include/hornbill/bp/README.md. A
+/// variable moves by the largest change of a state's probability; a factor by the mean of its edges' moves, each of
+/// which is half the change of P(1) in the message from variable to factor. Edges to variables of other than two states
+/// count as at rest.   Waits for `exec`.
 /// \throws ShapeError for a state of several evidence sets
 template <class ExecutionSpace, class Value, class MemorySpace>
 Movement movement(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,

@@ -30,7 +30,8 @@ Look<Value, MemorySpace> uniform_look(ExecutionSpace const& exec, FactorGraph<Va
     return Kokkos::View<Value*, MemorySpace>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), size);
   };
   Look<Value, MemorySpace> look{make("hornbill::bp::look::beliefs", graph.num_slots()),
-                                make("hornbill::bp::look::messages", graph.num_edges())};
+                                make("hornbill::bp::look::messages", graph.num_edges()),
+                                make("hornbill::bp::look::moves", graph.num_edges())};
   Kokkos::deep_copy(exec, look.beliefs, Value(0.5));
   Kokkos::deep_copy(exec, look.messages, Value(0.5));
   if (graph.tables.num_states > 0)
@@ -118,17 +119,15 @@ Movement movement(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> co
   using Range = detail::Range<ExecutionSpace>;
   if (!last.messages.is_allocated()) last = detail::uniform_look(exec, graph);
   auto const f = detail::fields_of(graph, evidence.terms(), state);
-  Kokkos::View<Value*, MemorySpace> const moves(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "hornbill::bp::moves"), graph.num_edges());
   Kokkos::parallel_for("hornbill::bp::move_messages", Range(exec, 0, graph.num_edges()),
-                       detail::MessageMoves<F>{f, last.messages, moves});
+                       detail::MessageMoves<F>{f, last.messages, last.moves});
   Movement result;
   double of_variables = 0, of_factors = 0;  // the reductions give -infinity where there is nothing
   Kokkos::parallel_reduce("hornbill::bp::move_beliefs", Range(exec, 0, graph.num_variables()),
                           detail::BeliefMoves<F>(tolerance, f, last.beliefs), Kokkos::Sum<Index>(result.variables),
                           Kokkos::Max<double>(of_variables));
   Kokkos::parallel_reduce("hornbill::bp::move_factors", Range(exec, 0, graph.num_factors()),
-                          detail::FactorMoves<F>(tolerance, graph.factor_offsets, moves),
+                          detail::FactorMoves<F>(tolerance, graph.factor_offsets, last.moves),
                           Kokkos::Sum<Index>(result.factors), Kokkos::Max<double>(of_factors));
   exec.fence("hornbill: the host looks at what has moved");
   result.largest = std::max({0.0, of_variables, of_factors});
