@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "conflict.hpp"
 #include "map.hpp"
+#include "output.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -256,24 +257,24 @@ void print(MapArguments const& a, Problem const& problem, Bounds<Problem> const&
     return;
   }
   if (problem.is_impossible(b.bound))
-    fmt::print("{}: every assignment comes to the bound, {}, or worse{}\n", a.file, problem.text(b.bound), conflict);
+    write_out("{}: every assignment comes to the bound, {}, or worse{}\n", a.file, problem.text(b.bound), conflict);
   else if (b.is_exact)
-    fmt::print("{}: {}, exactly\n", a.file, problem.text(b.value));
+    write_out("{}: {}, exactly\n", a.file, problem.text(b.value));
   else if (b.assignment.empty())
-    fmt::print("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
+    write_out("{}: at best {}; {}\n", a.file, problem.text(b.bound), none_found(a));
   else
-    fmt::print("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
-  if (!assignment.empty()) fmt::print("  {}\n", describe_assignment(a, problem.network, assignment));
+    write_out("{}: at best {}; {} was found\n", a.file, problem.text(b.bound), problem.text(b.value));
+  if (!assignment.empty()) write_out("  {}\n", describe_assignment(a, problem.network, assignment));
   auto const matched = a.match_moments && !b.is_exact && b.matched_z < b.z
                            ? (b.matched_z == 0 ? std::string(", no moments matched")
                                                : fmt::format(", moments matched with up to {}", b.matched_z))
                            : "";
-  fmt::print("  order {}: width {}, mini-buckets of {} variables{}{}\n", a.order, b.order.width, b.z, matched,
-             b.stop == "memory" ? "; more do not fit into memory"
-             : b.stop == "time" ? "; more would take longer than the time limit"
-                                : "");
-  fmt::print("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds),
-             human_seconds(b.seconds), a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
+  write_out("  order {}: width {}, mini-buckets of {} variables{}{}\n", a.order, b.order.width, b.z, matched,
+            b.stop == "memory" ? "; more do not fit into memory"
+            : b.stop == "time" ? "; more would take longer than the time limit"
+                               : "");
+  write_out("  order in {}, elimination in {} on {} ({}{})\n", human_seconds(b.order_seconds), human_seconds(b.seconds),
+            a.backend, b.device, b.took_logarithms ? ", logarithms" : "");
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -77,7 +78,7 @@ void finish(Work const& work, ClausesArguments const& a) {
   if (a.json)
     print_json(work.report);
   else
-    fmt::print("{}\n{}", a.out, work.text);
+    write_out("{}\n{}", a.out, work.text);
 }
 
 void write_clauses(Work& work, ClausesArguments const& a) {

@@ -10,6 +10,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -66,8 +67,8 @@ void add_convert(CLI::App& app, int&) {
                   {"edges", model.graph.num_edges()},
                   {"left_out", lost}});
     else
-      fmt::print("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables,
-                 model.graph.num_factors(), model.graph.num_edges());
+      write_out("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables,
+                model.graph.num_factors(), model.graph.num_edges());
   });
 }
 

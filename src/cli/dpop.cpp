@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "map.hpp"
+#include "output.hpp"
 #include "processes.hpp"
 #include "support.hpp"
 
@@ -89,15 +90,15 @@ std::string to_text(elim::MessageCount const& count) {
 
 void print_work(MapArguments const& a, Run const& run, int num_ranks) {
   auto const& [tree, result] = std::tie(run.tree, run.result);
-  fmt::print("  {} agents, tree of depth {}, width {}; {} of tables\n", tree.num_variables(), tree.depth,
-             tree.order.width, human_bytes(static_cast<double>(run.table_bytes)));
-  fmt::print("  UTIL: {}\n  VALUE: {}\n", to_text(result.util), to_text(result.value_messages));
-  fmt::print("  simulated time {}; all agents' work {}\n", human_seconds(result.simulated_seconds),
-             human_seconds(result.compute_seconds));
-  fmt::print("  tree in {}, messages in {} on {} ({}), {}\n", human_seconds(run.order_seconds),
-             human_seconds(run.seconds), a.backend, run.device,
-             num_ranks == 1 ? "one process"
-                            : fmt::format("{} processes of at most {} agents", num_ranks, result.largest_share));
+  write_out("  {} agents, tree of depth {}, width {}; {} of tables\n", tree.num_variables(), tree.depth,
+            tree.order.width, human_bytes(static_cast<double>(run.table_bytes)));
+  write_out("  UTIL: {}\n  VALUE: {}\n", to_text(result.util), to_text(result.value_messages));
+  write_out("  simulated time {}; all agents' work {}\n", human_seconds(result.simulated_seconds),
+            human_seconds(result.compute_seconds));
+  write_out("  tree in {}, messages in {} on {} ({}), {}\n", human_seconds(run.order_seconds),
+            human_seconds(run.seconds), a.backend, run.device,
+            num_ranks == 1 ? "one process"
+                           : fmt::format("{} processes of at most {} agents", num_ranks, result.largest_share));
 }
 
 nlohmann::json work_json(MapArguments const& a, Run const& run, bool is_exact, int num_ranks) {
@@ -137,13 +138,13 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
     print_json(answer);
   } else {
     if (is_impossible)
-      fmt::print("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
+      write_out("{}: every assignment comes to the bound, {}, or worse\n", a.file, bound_text);
     else if (is_exact)
-      fmt::print("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
+      write_out("{}: {} {}\n", a.file, network.is_maximised ? "maximum" : "minimum", found_text);
     else
-      fmt::print("{}: at best {}; {}\n", a.file, bound_text,
-                 is_possible ? fmt::format("{} was found", found_text) : none_found(a));
-    if (is_possible) fmt::print("  {}\n", describe_assignment(a, network, run.result.assignment));
+      write_out("{}: at best {}; {}\n", a.file, bound_text,
+                is_possible ? fmt::format("{} was found", found_text) : none_found(a));
+    if (is_possible) write_out("  {}\n", describe_assignment(a, network, run.result.assignment));
     print_work(a, run, num_ranks);
   }
   return is_impossible ? contradiction : is_possible ? success : not_converged;

@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "conflict.hpp"
 #include "map.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -92,7 +93,7 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
     print_json(answer);
     return;
   }
-  fmt::print(
+  write_out(
       "{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} "
       "({}{})\n",
       text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),

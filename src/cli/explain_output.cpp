@@ -10,6 +10,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "explain.hpp"
+#include "output.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -46,13 +47,13 @@ double probability_of_derivation(Explanation const& e) {
 
 void print_derivation(Explanation const& e, Model const& model) {
   if (!e.derivation) {
-    fmt::print("no derivation is possible{}\n", e.labels.empty() ? "" : " under these labels");
+    write_out("no derivation is possible{}\n", e.labels.empty() ? "" : " under these labels");
     return;
   }
   auto const& steps = e.derivation->steps;
   bool const is_more = exceeds_bound(e);
-  fmt::print("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "",
-             probability_of_derivation(e));
+  write_out("most probable derivation, all of its clauses with probability {}{:.4f}:\n", is_more ? "at most " : "",
+            probability_of_derivation(e));
   std::map<Index, std::size_t> number;
   int const width = static_cast<int>(fmt::formatted_size("{}", steps.size()));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -61,22 +62,22 @@ void print_derivation(Explanation const& e, Model const& model) {
     std::string from;
     for (Index premise : step.premises) from += fmt::format("{}{}", from.empty() ? " from " : ", ", number.at(premise));
     auto const label = label_of(e, step.tuple);
-    fmt::print("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple),
-               model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "", width,
-               rules_of(model, step.clause), e.holds[step.clause], from);
+    write_out("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple),
+              model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "", width,
+              rules_of(model, step.clause), e.holds[step.clause], from);
   }
 }
 
 void print_labels(Explanation const& e, Model const& model) {
   if (!e.influences) return;
   if (e.influences->empty()) {
-    fmt::print("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), min_move);
+    write_out("none of the {} labels moves it by {} or more in log-odds\n", e.labels.size(), min_move);
     return;
   }
-  fmt::print("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());
+  write_out("labels that move it most, of {}:\n  without  log-odds\n", e.labels.size());
   for (auto const& influence : *e.influences)
-    fmt::print("  {:>7.4f}  {:>+8.3f}  {} is {}\n", detail::probability(influence.without), moved_by(e, influence),
-               model.graph.name_of(influence.label.variable), say(influence.label));
+    write_out("  {:>7.4f}  {:>+8.3f}  {} is {}\n", detail::probability(influence.without), moved_by(e, influence),
+              model.graph.name_of(influence.label.variable), say(influence.label));
 }
 
 nlohmann::json finite_or_null(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(); }
@@ -103,10 +104,10 @@ char const* colour_of(std::optional<Observation> const& label) {
 }  // namespace
 
 void print_explanation(Explanation const& e, Model const& model) {
-  fmt::print("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true(e.alarm));
-  if (!e.labels.empty()) fmt::print(", without labels {:.4f}", detail::probability(e.unlabelled));
-  if (e.own) fmt::print(" (that it is labelled {} is left out)", say(*e.own));
-  fmt::print("\n");
+  write_out("{}: {:.4f}", model.graph.name_of(e.alarm), e.p_true(e.alarm));
+  if (!e.labels.empty()) write_out(", without labels {:.4f}", detail::probability(e.unlabelled));
+  if (e.own) write_out(" (that it is labelled {} is left out)", say(*e.own));
+  write_out("\n");
   print_derivation(e, model);
   print_labels(e, model);
 }

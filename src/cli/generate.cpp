@@ -16,6 +16,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -76,9 +77,9 @@ void generate_model(GenerateArguments const& a) {
                 {"seed", a.seed}});
     return;
   }
-  fmt::print("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables,
-             model.graph.num_factors(), model.graph.num_edges(), model.queries["alarms"].size(),
-             model.queries["true_alarms"].size());
+  write_out("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables,
+            model.graph.num_factors(), model.graph.num_edges(), model.queries["alarms"].size(),
+            model.queries["true_alarms"].size());
 }
 
 /// The true alarms of a world that is sampled from a model.
@@ -108,7 +109,7 @@ void generate_oracle(GenerateArguments const& a) {
   if (a.json)
     print_json({{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}});
   else
-    fmt::print("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
+    write_out("{}: {} of {} alarms are true\n", a.output, num_true, alarms.size());
 }
 
 CLI::Validator known_benchmark() {

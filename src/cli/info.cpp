@@ -12,6 +12,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -76,17 +77,17 @@ nlohmann::json describe(Model const& model) {
 }
 
 void print(std::string const& file, nlohmann::json const& json) {
-  fmt::print("{}\n", file);
+  write_out("{}\n", file);
   for (auto const& [key, value] : json.items()) {
     std::string label = key;
     std::replace(label.begin(), label.end(), '_', ' ');
     if (value.is_object()) {
       for (auto const& [name, text] : value.items())
-        fmt::print("  {:<26} {}: {}\n", label, name, text.get<std::string>());
+        write_out("  {:<26} {}: {}\n", label, name, text.get<std::string>());
     } else if (key.starts_with("device_bytes")) {
-      fmt::print("  {:<26} {}\n", label, human_bytes(value.get<double>()));
+      write_out("  {:<26} {}\n", label, human_bytes(value.get<double>()));
     } else {
-      fmt::print("  {:<26} {}\n", label, value.dump());
+      write_out("  {:<26} {}\n", label, value.dump());
     }
   }
 }
@@ -102,7 +103,7 @@ void add_info(CLI::App& app, int&) {
   command->callback([=] {
     auto const description = describe(read_model(*file));
     if (*json)
-      fmt::print("{}\n", description.dump(2));
+      write_out("{}\n", description.dump(2));
     else
       print(*file, description);
   });

@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "lbp.hpp"
+#include "output.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -42,18 +43,18 @@ void print_head(LbpArguments const& a, Result const& r) {
                          return x.report.iterations < y.report.iterations;
                        })->report;
   double const each = slowest.iterations > 0 ? slowest.elapsed_seconds / slowest.iterations : 0;
-  fmt::print("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
-  fmt::print("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n",
-             human_seconds(slowest.elapsed_seconds), human_seconds(each), human_seconds(r.analysis_seconds),
-             r.statistics.num_batches, human_seconds(r.setup_seconds));
+  write_out("{} on {} ({}, {})\n", a.schedule, a.backend, backend::describe(a.backend), a.precision);
+  write_out("  run {} ({} an iteration), schedule {} ({} batches), set-up {}\n", human_seconds(slowest.elapsed_seconds),
+            human_seconds(each), human_seconds(r.analysis_seconds), r.statistics.num_batches,
+            human_seconds(r.setup_seconds));
 }
 
 void print_set(LbpArguments const& a, SetResult const& set) {
-  fmt::print("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ",
-             to_string(set.report.stop), set.report.iterations, set.report.residual);
+  write_out("  {}{} after {} iterations, residual {:.3g}\n", set.name.empty() ? "" : set.name + ": ",
+            to_string(set.report.stop), set.report.iterations, set.report.residual);
   if (set.report.stop != bp::Stop::converged && a.options.tolerance > 0)
-    fmt::print("  not converged: marginals are those of the last iteration; {} may help\n",
-               what_may_help(a, set.report.stop));
+    write_out("  not converged: marginals are those of the last iteration; {} may help\n",
+              what_may_help(a, set.report.stop));
 }
 
 /// Whose probability is told; null where there is but one.
@@ -103,9 +104,9 @@ void print_result(LbpArguments const& a, Model const& model, Result const& resul
   for (auto const& set : result.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
     print_set(a, set);
-    if (!a.top.empty()) fmt::print("  most probable of {}:\n", a.top);
+    if (!a.top.empty()) write_out("  most probable of {}:\n", a.top);
     for (Index v : best(set))
-      fmt::print("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
+      write_out("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }
 

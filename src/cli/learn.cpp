@@ -12,6 +12,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -88,16 +89,16 @@ void print_json(LearnArguments const& a, analysis::Learned const& learned) {
 void print_text(LearnArguments const& a, analysis::Learned const& learned) {
   std::size_t width = 4;
   for (auto const& [name, rule] : learned.rules) width = std::max(width, name.size());
-  fmt::print("{:<{}}  {:>8}  {:>8}  {:>10}\n", "rule", width, "before", "learned", "tried");
+  write_out("{:<{}}  {:>8}  {:>8}  {:>10}\n", "rule", width, "before", "learned", "tried");
   for (auto const& [name, rule] : learned.rules)
-    fmt::print("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
+    write_out("{:<{}}  {:>8.4f}  {:>8.4f}  {:>10.1f}\n", name, width, rule.before, rule.probability, rule.tried);
   if (learned.steps.empty())
-    fmt::print("no steps; log-likelihood of the labels {:.4f}\n", learned.log_likelihood);
+    write_out("no steps; log-likelihood of the labels {:.4f}\n", learned.log_likelihood);
   else
-    fmt::print("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(),
-               learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood,
-               learned.log_likelihood);
-  if (!a.output.empty()) fmt::print("{}: {} rules\n", a.output, learned.rules.size());
+    write_out("{} steps, {}; log-likelihood of the labels {:.4f} -> {:.4f}\n", learned.steps.size(),
+              learned.converged ? "converged" : "stopped at the limit (--steps)", learned.steps.front().log_likelihood,
+              learned.log_likelihood);
+  if (!a.output.empty()) write_out("{}: {} rules\n", a.output, learned.rules.size());
 }
 
 analysis::Learned learn_from(LearnArguments& a, Models& models) {

@@ -1,6 +1,7 @@
 // hornbill: the command-line program.
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <hornbill/error.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "processes.hpp"
 #include "support.hpp"
 
@@ -22,9 +24,9 @@ constexpr char const* footer =
     "  hornbill generate --like xalan graph.h5        a derivation graph of real size\n"
     "  hornbill lbp graph.h5 --top alarms             its ten most probable alarms\n"
     "\n"
-    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input; 4 stopped at a limit before what was asked "
-    "for;\n"
-    "5 the evidence contradicts itself, or nothing is possible at all; 6 too large for the device.";
+    "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input, or output that cannot be written; 4 stopped at\n"
+    "a limit before what was asked for; 5 the evidence contradicts itself, or nothing is possible at all; 6 too large\n"
+    "for the device.";
 
 int fail(int code, char const* message) {
   fmt::print(stderr, "hornbill: {}\n", message);
@@ -39,7 +41,26 @@ std::vector<std::string> names_of_commands(CLI::App const& app) {
   return names;
 }
 
+/// What the parser has to say: help and the version go to standard output, and are a success.
+int answer_from_parser(CLI::App const& app, CLI::ParseError const& e) {
+  std::ostringstream out, error;
+  bool const is_success = app.exit(e, out, error) == 0;
+  cli::write_out("{}", out.str());
+  fmt::print(stderr, "{}", error.str());
+  return is_success ? cli::success : cli::usage_error;
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_code) {
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (CLI::ParseError const& e) {
+    return answer_from_parser(app, e);
+  }
+}
+
 int run(int argc, char** argv) {
+  cli::open_standard_streams();
   CLI::App app{"Probabilistic inference over the graphs that program analyses produce"};
   app.set_version_flag("--version", HORNBILL_VERSION);
   app.require_subcommand(1);
@@ -53,10 +74,9 @@ int run(int argc, char** argv) {
     return fail(cli::usage_error,
                 fmt::format("there is no command '{}'; there are {}", argv[1], fmt::join(commands, ", ")).c_str());
   try {
-    app.parse(argc, argv);
-    return exit_code;
-  } catch (CLI::ParseError const& e) {
-    return app.exit(e) == 0 ? cli::success : cli::usage_error;
+    int const code = parse_and_run(app, argc, argv, exit_code);
+    cli::flush_output();
+    return code;
   } catch (cli::UsageError const& e) {
     return fail(cli::usage_error, e.what());
   } catch (cli::ContradictionError const& e) {

@@ -13,6 +13,7 @@
 #include <hornbill/io/uai.hpp>
 
 #include "marginals.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -76,11 +77,11 @@ void print_first_marginals(HostFactorGraph const& graph, MarginalsOfSet const& s
     std::vector<std::string> words;
     for (Index s = 0; s < graph.states(v); ++s)
       words.push_back(fmt::format("{} {:.6f}", graph.state_name(v, s), set.p[v][s]));
-    fmt::print("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
+    write_out("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
   }
   if (graph.num_variables > most)
-    fmt::print("    and {} more variables; -o FILE.MAR writes all, --top and --joint print some\n",
-               graph.num_variables - most);
+    write_out("    and {} more variables; -o FILE.MAR writes all, --top and --joint print some\n",
+              graph.num_variables - most);
 }
 
 /// "double", or "3 sets in double, 1 set in logarithms".
@@ -96,19 +97,19 @@ std::string arithmetic_text(MarginalsResult const& r) {
 
 void print_set(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem,
                MarginalsOfSet const& set) {
-  fmt::print("{}: partition function {}\n", label_of(a, set), power_of_ten(set.log_z / std::numbers::ln10));
+  write_out("{}: partition function {}\n", label_of(a, set), power_of_ten(set.log_z / std::numbers::ln10));
   if (prints_marginals(a)) print_first_marginals(graph, set);
   auto const p_true = p_true_of(set);
   for (Index v : most_probable(problem.query, p_true, a.top_count))
-    fmt::print("    {:.6f}  {} = {}\n", p_true[v], graph.name_of(v), graph.state_name(v, 1));
+    write_out("    {:.6f}  {} = {}\n", p_true[v], graph.name_of(v), graph.state_name(v, 1));
   for (std::size_t j = 0; j < set.joint.size(); ++j)
     for_each_possible_cell(problem, graph, problem.joint[j], [&](std::size_t cell, std::vector<Index> const& states) {
-      fmt::print("    {:.6f}  {}\n", set.joint[j][cell], describe_states(graph, problem.joint[j], states));
+      write_out("    {:.6f}  {}\n", set.joint[j][cell], describe_states(graph, problem.joint[j], states));
     });
   if (problem.others.empty()) return;
   auto const d = difference_from(problem.others, set);
-  fmt::print("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest,
-             graph.name_of(d.variable), d.mean);
+  write_out("  against {}: largest difference {:.3g}, at {}; {:.3g} on average\n", a.against, d.largest,
+            graph.name_of(d.variable), d.mean);
 }
 
 nlohmann::json joint_json(HostFactorGraph const& graph, std::vector<Index> const& variables,
@@ -193,11 +194,11 @@ void print_text(MarginalsArguments const& a, Model const& model, MarginalsProble
                 MarginalsResult const& r) {
   for (auto const& set : r.sets)
     if (set.is_possible()) print_set(a, model.graph, problem, set);
-  fmt::print("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques,
-             human_bytes(static_cast<double>(r.table_bytes)), slices_text(r.slice_bytes, r.slices),
-             r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
-  fmt::print("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds),
-             human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
+  write_out("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques,
+            human_bytes(static_cast<double>(r.table_bytes)), slices_text(r.slice_bytes, r.slices),
+            r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
+  write_out("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds),
+            human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
 }
 
 void print_json(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,

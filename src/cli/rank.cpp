@@ -16,6 +16,7 @@
 #include <hornbill/io/atomic_file.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "rank.hpp"
 #include "support.hpp"
 
@@ -201,16 +202,16 @@ class Ranker {
   /// What the user says of the alarm; nothing if that is to stop.
   Label ask() const {
     for (std::string answer;;) {
-      fmt::print("{}  {:.4f}  {}\n  true? [y]es, [n]o, [u]nknown, [q]uit: ", rounds().size() + 1, now_.confidence,
-                 graph_.name_of(now_.variable));
-      std::fflush(stdout);
+      write_out("{}  {:.4f}  {}\n  true? [y]es, [n]o, [u]nknown, [q]uit: ", rounds().size() + 1, now_.confidence,
+                graph_.name_of(now_.variable));
+      flush_output();
       if (!std::getline(std::cin, answer)) return Label::none;
       for (char& c : answer) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       if (answer == "y" || answer == "yes") return Label::yes;
       if (answer == "n" || answer == "no") return Label::no;
       if (answer == "u" || answer == "unknown") return Label::unknown;
       if (answer == "q" || answer == "quit") return Label::none;
-      fmt::print("  '{}' was not understood\n", answer);
+      write_out("  '{}' was not understood\n", answer);
     }
   }
 
@@ -249,7 +250,7 @@ void rank(RankArguments& a) {
   ranker.run();
   print_summary(a, ranker.rounds(), ranker.alarms(), model.graph, setup_seconds);
   if (a.ask && a.session.empty() && !ranker.rounds().empty())
-    fmt::print("  these labels were not kept: --session FILE keeps them, and goes on with them\n");
+    write_out("  these labels were not kept: --session FILE keeps them, and goes on with them\n");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
 
+#include "output.hpp"
 #include "rank.hpp"
 #include "support.hpp"
 
@@ -84,10 +85,10 @@ void write_ranked_list(std::string const& file, std::vector<analysis::RankedAlar
 }
 
 void print_round(Round const& round, std::size_t number, HostFactorGraph const& graph) {
-  fmt::print("{:>5}  {:.6f}  {:<7}  {}{}  ({} iterations, {}{})\n", number, round.confidence, name_of(round.label),
-             graph.name_of(round.variable), round.contradicts ? " (contradicts)" : "", round.iterations,
-             human_seconds(round.seconds), round.unconverged > 0 ? ", not converged" : "");
-  std::fflush(stdout);
+  write_out("{:>5}  {:.6f}  {:<7}  {}{}  ({} iterations, {}{})\n", number, round.confidence, name_of(round.label),
+            graph.name_of(round.variable), round.contradicts ? " (contradicts)" : "", round.iterations,
+            human_seconds(round.seconds), round.unconverged > 0 ? ", not converged" : "");
+  flush_output();
 }
 
 void print_summary(RankArguments const& a, std::vector<Round> const& rounds, Alarms const& alarms,
@@ -125,23 +126,23 @@ void print_summary(RankArguments const& a, std::vector<Round> const& rounds, Ala
                    {"inversions", quality.inversions},
                    {"auc", quality.area}});
     for (auto const& round : rounds) json["rounds"].push_back(to_json(round, graph));
-    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    write_out("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {} of {} alarms looked at: {} true, {} false", a.file, rounds.size(), alarms.variables.size(),
-             count(Label::yes), count(Label::no));
-  fmt::print("{}\n", count(Label::unknown) > 0 ? fmt::format(", {} unknown", count(Label::unknown)) : "");
+  write_out("{}: {} of {} alarms looked at: {} true, {} false", a.file, rounds.size(), alarms.variables.size(),
+            count(Label::yes), count(Label::no));
+  write_out("{}\n", count(Label::unknown) > 0 ? fmt::format(", {} unknown", count(Label::unknown)) : "");
   if (complete)
-    fmt::print("  all true ones after {}, nine in ten after {}; {} inversions, area under the ROC curve {:.4f}\n",
-               quality.rank_of_all, quality.rank_of_90_percent, quality.inversions, quality.area);
-  fmt::print("  {} on {} ({}, {}): {} a round, {} in all, set-up {}\n", a.schedule, a.backend,
-             backend::describe(a.backend), a.precision, human_seconds(mean), human_seconds(seconds),
-             human_seconds(setup_seconds));
+    write_out("  all true ones after {}, nine in ten after {}; {} inversions, area under the ROC curve {:.4f}\n",
+              quality.rank_of_all, quality.rank_of_90_percent, quality.inversions, quality.area);
+  write_out("  {} on {} ({}, {}): {} a round, {} in all, set-up {}\n", a.schedule, a.backend,
+            backend::describe(a.backend), a.precision, human_seconds(mean), human_seconds(seconds),
+            human_seconds(setup_seconds));
   if (unconverged > 0)
-    fmt::print("  {} rounds did not converge: their ranking is by the last iteration; {} may help\n", unconverged,
-               what_may_help(a, bp::Stop::iteration_limit));
+    write_out("  {} rounds did not converge: their ranking is by the last iteration; {} may help\n", unconverged,
+              what_may_help(a, bp::Stop::iteration_limit));
   if (contradictory > 0)
-    fmt::print("  {} labels contradict what was said before them, and were left out\n", contradictory);
+    write_out("  {} labels contradict what was said before them, and were left out\n", contradictory);
 }
 
 }  // namespace hornbill::cli

@@ -11,6 +11,7 @@
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -26,7 +27,7 @@ void print_batches(bp::Batches const& batches) {
   for (Offset b = 0; b < batches.num_batches(); ++b) {
     auto const first = batches.edges.begin() + batches.offsets[b],
                last = batches.edges.begin() + batches.offsets[b + 1];
-    fmt::print("batch {}: {}\n", b, fmt::join(first, last, " "));
+    write_out("batch {}: {}\n", b, fmt::join(first, last, " "));
   }
 }
 
@@ -75,7 +76,7 @@ void analyse(ScheduleArguments const& a) {
     }
     print_json(json);
   } else {
-    fmt::print(
+    write_out(
         "{} of {}\n  batches   {}\n  edges     {} of {}\n  sizes     smallest {}, median {}, largest {}\n  analysis  "
         "{}\n",
         a.schedule, a.file, statistics.num_batches, statistics.num_edges, model.graph.num_edges(), statistics.smallest,

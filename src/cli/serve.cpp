@@ -14,6 +14,7 @@
 
 #include "believer.hpp"
 #include "commands.hpp"
+#include "output.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
@@ -129,6 +130,18 @@ std::string answer(std::string const& command, Input& input, Believer& believer,
       fmt::format("there is no command '{}'; there are Q, FQ, BP, O, OS, UC, NL, and exit or BYE", command));
 }
 
+/// False if the client has gone away.
+bool send(std::string const& text) {
+  try {
+    write_out("{}\n", text);
+    flush_output();
+    return true;
+  } catch (OutputError const& e) {
+    if (e.has_no_reader) return false;
+    throw;
+  }
+}
+
 void serve(SolverArguments& a) {
   std::signal(SIGPIPE, SIG_IGN);  // a client that goes away ends the session, quietly
   settle(a);
@@ -146,8 +159,7 @@ void serve(SolverArguments& a) {
       input.skip_line();
       text = fmt::format("error: {}", e.what());
     }
-    text += '\n';
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) return;
+    if (!send(text)) return;
   }
 }
 

@@ -1,4 +1,5 @@
 #include "support.hpp"
+#include "output.hpp"
 
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ nlohmann::json to_json(bp::BatchStatistics const& s, double analysis_seconds) {
 }
 
 void print_json(nlohmann::json const& json) {
-  fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_out("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string human_bytes(double bytes) {

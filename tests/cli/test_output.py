@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Output that cannot be written is an error of every command. Usage: test_output.py PROGRAM SOURCE_DIR"""
+import os
+import re
+import subprocess
+
+from support import CommandLine, GOLDEN, PROGRAM, main, run
+
+FIG2 = os.path.join(GOLDEN, "fig2.causal_fg")
+
+
+class Output(CommandLine):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open("costs.wcsp", "w") as out:
+            out.write("pair 2 2 1 9\n2 2\n2 0 1 0 2\n0 0 1\n1 1 1\n")
+        with open("labels.txt", "w") as out:
+            out.write("2 true\n")
+        run("convert", FIG2, "fig2.h5")
+
+    def invocations(self):
+        """Arguments of every command, and of each that prints in ways of its own."""
+        self.clauses()
+        clauses = ("clauses.txt", "--alarms", "alarms.txt")
+        return [
+            ("generate", "--like", "weblech", "new.h5"), ("convert", FIG2, "new.h5"), ("info", FIG2), ("info", FIG2, "--json"),
+            ("clauses", "model", *clauses, "--rules", "rules.txt", "-o", "new.h5"), ("clauses", "prune", *clauses, "-o", "new.txt"),
+            ("schedule", FIG2), ("schedule", FIG2, "--json"), ("lbp", FIG2), ("lbp", FIG2, "--json"), ("lbp", FIG2, "--top", "all"), ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 2),
+            ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 1, "--json"), ("explain", "g.h5", "alarm_" + self.an_alarm()), ("explain", "g.h5", "alarm_" + self.an_alarm(), "--json"),
+            ("serve", FIG2), ("map", FIG2), ("map", FIG2, "--json"), ("map", "costs.wcsp"), ("map", "costs.wcsp", "--mini-buckets", 1), ("partition", FIG2), ("marginals", FIG2), ("marginals", FIG2, "--json"), ("dpop", "costs.wcsp"),
+            ("learn", "--run", "m.h5", "session.txt", "-o", "new.rules"), ("--help",), ("--version",), ("lbp", "--help"),
+        ]
+
+    def outcome(self, arguments, **streams):
+        return subprocess.run([PROGRAM, *map(str, arguments)], input="NL\n", stderr=subprocess.PIPE, text=True, **streams)
+
+    def test_every_command(self):
+        """With a full disk, and with standard output closed."""
+        self.clauses()
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "rules.txt", "-o", "m.h5")
+        self.write("session.txt", "alarm(c) true\n")
+        invocations = self.invocations()
+        commands = re.findall(r"^  (\w+)  ", run("--help")[0].split("Subcommands:")[1].split("Start with:")[0], re.M)
+        self.assertEqual(set(commands), {arguments[0] for arguments in invocations if not arguments[0].startswith("-")})
+        for arguments in invocations:
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.outcome(arguments, stdout=subprocess.DEVNULL).returncode, 0)
+                with open("/dev/full", "w") as full:
+                    done = self.outcome(arguments, stdout=full)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("hornbill: standard output cannot be written: No space left on device", done.stderr)
+                done = self.outcome(arguments, preexec_fn=lambda: os.close(1))
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("hornbill: standard output cannot be written: Bad file descriptor", done.stderr)
+
+    def test_no_file_takes_the_place_of_a_closed_stream(self):
+        def close_all():
+            for stream in (0, 1, 2):
+                os.close(stream)
+        for command in (("convert", FIG2, "closed.h5"), ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", "2", "--session", "closed.session")):
+            self.assertEqual(subprocess.run([PROGRAM, *command], preexec_fn=close_all).returncode, 3)
+        self.assertIn("variables                  3", run("info", "closed.h5")[0])
+        with open("closed.session") as session:
+            self.assertEqual([line.split()[0] for line in session][0], "#")
+
+
+if __name__ == "__main__":
+    main()
