@@ -148,7 +148,8 @@ void serve(SolverArguments& a) {
   auto const model = read_model(a.file);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const strategy = choose_strategy(a, model, 1);
-  Believer believer(a.options, model.graph, make_inference(a, model, strategy, {.local_update = false}));
+  auto const look = a.file.ends_with(".fg") ? FactorLook::joint_belief : FactorLook::messages;
+  Believer believer(a.options, model.graph, make_inference(a, model, strategy, {.local_update = false}), look);
   Input input;
   while (auto const command = input.next()) {
     if (*command == "exit" || *command == "BYE") return;
@@ -206,11 +207,11 @@ void add_serve(CLI::App& app, int&) {
       "  UC variable                                 withdraw what was observed of it\n"
       "  NL                                          an empty line\n"
       "\n"
-      "Inference ends where neither a belief nor the messages into a factor move by more than the tolerance; or\n"
-      "after minIters, once the share of variables and factors that do is below (n - minIters) / (maxIters -\n"
-      "minIters): then Q answers the mean of the last histLength iterations. This is the extended libDAI's\n"
-      "iteration; --damping auto makes most runs converge that would swing. --iterations and --tolerance are not\n"
-      "used.\n"
+      "Inference ends where neither a variable nor a factor moves by more than the tolerance; or after minIters,\n"
+      "once the share of those that do is below (n - minIters) / (maxIters - minIters): then Q answers the mean of\n"
+      "the last histLength iterations. A variable moves as its belief does, a factor as the messages into it do; of\n"
+      "a .fg, as its joint belief does. This is the extended libDAI's iteration; --damping auto makes most runs\n"
+      "converge that would swing. --iterations and --tolerance are not used.\n"
       "An observation that contradicts those before it is withdrawn: BP answers `contradiction: ...`, which is no\n"
       "number. A bad command is answered by `error: ...`.\n"
       "\n"

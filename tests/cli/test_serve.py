@@ -1,10 +1,86 @@
 #!/usr/bin/env python3
 """BINGO's protocol. Usage: test_serve.py PROGRAM SOURCE_DIR"""
+import itertools
 import json
+import math
 import os
+import random
 import subprocess
 
 from support import CommandLine, GOLDEN, PROGRAM, main, run
+
+
+SWINGING = (2, 8, 24, 44, 52)  # of the graphs below, without labels or with
+
+
+class PlainPropagation:
+    """libDAI's of a .fg, by its definition: factor by factor, tables whole. Variables are numbered from 0."""
+
+    def __init__(self, factors):
+        self.factors = factors  # (variables, ascending; {states: value})
+        self.num_variables = 1 + max(v for variables, _ in factors for v in variables)
+        self.messages = {(a, v): (0.5, 0.5) for a, (variables, _) in enumerate(factors) for v in variables}
+
+    def observe(self, variable, value):
+        self.factors = [(variables, {states: x if variable not in variables or states[variables.index(variable)] == value else 0 for states, x in table.items()})
+                        for variables, table in self.factors]
+
+    @staticmethod
+    def normalised(weights):
+        return [w / sum(weights) for w in weights]
+
+    def product_of_messages(self, v, without=None):
+        return [math.prod(message[s] for (a, u), message in self.messages.items() if u == v and a != without) for s in (0, 1)]
+
+    def joint(self, a, without=None):
+        variables, table = self.factors[a]
+        weights = [self.product_of_messages(v, without=a) if v != without else (1, 1) for v in variables]
+        return {states: value * math.prod(w[s] for w, s in zip(weights, states)) for states, value in table.items()}
+
+    def iterate(self):
+        for a, (variables, _) in enumerate(self.factors):
+            for i, v in enumerate(variables):
+                joint = self.joint(a, without=v)
+                self.messages[a, v] = self.normalised([sum(x for states, x in joint.items() if states[i] == s) for s in (0, 1)])
+
+    def beliefs(self):
+        return [*(self.normalised(self.product_of_messages(v)) for v in range(self.num_variables)),
+                *(self.normalised(self.joint(a).values()) for a in range(len(self.factors)))]
+
+    def run(self, tolerance, least, most, length):
+        """Returns the share that has not converged, and beliefs of variables."""
+        before = [[1 / len(belief)] * len(belief) for belief in self.beliefs()]
+        history = []
+        for n in itertools.count(1):
+            self.iterate()
+            after = self.beliefs()
+            moves = [max(abs(x - y) for x, y in zip(*pair)) for pair in zip(before, after)]
+            before = after
+            history.append([belief[1] for belief in after[:self.num_variables]])
+            share = sum(move > tolerance for move in moves) / len(moves)
+            if share == 0:
+                return share, history[-1]
+            if n > most or n > least and share < (n - least) / (most - least):
+                return share, [sum(column) / length for column in zip(*history[-length:])]
+
+    def text(self):
+        """The .fg file."""
+        lines = [str(len(self.factors))]
+        for variables, table in self.factors:
+            lines += ["", str(len(variables)), " ".join(map(str, variables)), " ".join("2" for _ in variables), str(len(table))]
+            lines += [f"{sum(s << i for i, s in enumerate(states))} {value!r}" for states, value in table.items()]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def random(cls, seed):
+        """Couplings so strong that messages swing."""
+        source = random.Random(seed)
+        factors = [([v], {(0,): 0.375, (1,): 0.625}) for v in range(7)]
+        factors.append(([0, 1, 2], {states: 0.9 if all(states) else 0.0 if states[0] else 0.1 if all(states[1:]) else 1.0 for states in itertools.product((0, 1), repeat=3)}))  # a conjunction
+        for _ in range(12):
+            variables = sorted(source.sample(range(7), source.choice((2, 3))))
+            factors.append((variables, {states: round(math.exp(source.gauss(0, 3)), 4) for states in itertools.product((0, 1), repeat=len(variables))}))
+        return cls(factors)
 
 
 class Serve(CommandLine):
@@ -55,6 +131,26 @@ class Serve(CommandLine):
         for answer, (variable, belief) in zip(out[len(observations) + 1:-1], beliefs, strict=True):
             # a unit in the last of six printed digits, and what libDAI's numbers near 1 cannot tell from 0
             self.assertAlmostEqual(float(answer), float(belief), delta=1e-5 * float(belief) + 1e-16, msg=variable)
+
+    def test_serve_ends_a_plain_graph_where_libdai_ends(self):
+        """Of a .fg libDAI compares joint beliefs of factors."""
+        for seed in SWINGING:
+            for observed in ({}, {3: 1, 5: 0}):
+                plain = PlainPropagation.random(seed)
+                send, process = self.serve(self.write("plain.fg", plain.text()))
+                for variable, value in observed.items():
+                    plain.observe(variable, value)
+                    send(f"O {variable} {'true' if value else 'false'}")
+                share, beliefs = plain.run(1e-6, 60, 120, 20)
+                self.assertEqual(send("BP 1e-6 60 120 20"), f"{share:g}", msg=f"{seed} {observed}")
+                for variable, belief in enumerate(beliefs):
+                    self.assertAlmostEqual(float(send(f"Q {variable}")), belief, delta=1e-5)
+                for a, (variables, table) in enumerate(plain.factors):
+                    of_states = dict(zip(table, plain.normalised(plain.joint(a).values())))
+                    for number in range(2**len(variables)):
+                        states = tuple(number >> i & 1 for i in range(len(variables)))
+                        self.assertAlmostEqual(float(send(f"FQ {a} {number}")), of_states[states], delta=1e-5)
+                process.stdin.close()
 
     def test_serve_answers_a_mean_where_beliefs_swing(self):
         send, process = self.serve("g.h5", "--schedule", "parall")

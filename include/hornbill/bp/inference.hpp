@@ -40,7 +40,7 @@ class Inference {
   virtual std::vector<double> log_odds() const = 0;
   /// Factor-to-variable messages as log-odds, from the last run; as bp::factor_messages has them.
   virtual std::vector<double> factor_messages() const = 0;
-  /// Variable-to-factor messages as log-odds, from the last run.   \shape [E]
+  /// Variable-to-factor messages as log-odds, from the last run; as bp::variable_messages has them.
   virtual std::vector<double> variable_messages() const = 0;
   /// How far the messages have moved since the last call, or since they were uniform: see bp::movement.
   virtual Movement movement(double tolerance) = 0;

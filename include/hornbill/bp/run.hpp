@@ -101,7 +101,9 @@ template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> factor_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,
                                     State<Value, MemorySpace> const& state, Index set = 0);
 
-/// Variable-to-factor messages as log-odds, by edge (edges to binary variables).   \shape [E]   Waits for `exec`.
+/// Variable-to-factor messages as log-odds, by edge, and behind them log-values of states, as factor_messages() has
+/// them. Log-values are up to a constant for each edge.
+/// \shape [E], or more: HostFactorGraph::num_messages()   Waits for `exec`.
 /// \throws ShapeError for a state of several evidence sets
 template <class ExecutionSpace, class Value, class MemorySpace>
 std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Value, MemorySpace> const& graph,

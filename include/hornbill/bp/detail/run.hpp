@@ -595,15 +595,11 @@ std::vector<double> variable_messages(ExecutionSpace const& exec, FactorGraph<Va
                                       Evidence<Value, MemorySpace> const& evidence,
                                       State<Value, MemorySpace> const& state) {
   if (state.sets != 1) throw ShapeError("evidence sets of the state", 1, state.sets);
-  std::vector<Index> edges(graph.num_edges());
-  for (std::size_t e = 0; e < edges.size(); ++e) edges[e] = static_cast<Index>(e);
-  Kokkos::View<Value*, MemorySpace> out(Kokkos::view_alloc(exec, "hornbill::bp::variable_messages"), edges.size());
-  detail::VariableToFactor<detail::Fields<Value, MemorySpace>> kernel{
-      detail::fields_of(graph, evidence.terms(), state),
-      hornbill::detail::to_view<Index, MemorySpace>(exec, "hornbill::bp::edges", edges), out};
-  Kokkos::parallel_for("hornbill::bp::variable_to_factor",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(exec, 0, graph.num_edges()),
-                       kernel);
+  Kokkos::View<Value*, MemorySpace> out(Kokkos::view_alloc(exec, "hornbill::bp::variable_messages"),
+                                        graph.num_messages());
+  Kokkos::parallel_for("hornbill::bp::variable_to_factor", detail::Range<ExecutionSpace>(exec, 0, graph.num_edges()),
+                       detail::VariableToFactor<detail::Fields<Value, MemorySpace>>{
+                           detail::fields_of(graph, evidence.terms(), state), out});
   auto const messages = hornbill::detail::to_vector(exec, out);
   return {messages.begin(), messages.end()};
 }

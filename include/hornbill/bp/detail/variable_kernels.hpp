@@ -427,11 +427,20 @@ struct CommitLanes {
 template <class F>
 struct VariableToFactor {
   using Value = typename F::Value;
-  using MemorySpace = typename F::MemorySpace;
   F f;
-  Kokkos::View<Index const*, MemorySpace> edges;
-  Kokkos::View<Value*, MemorySpace> out;  // [edges]
-  KOKKOS_FUNCTION void operator()(Index i) const { out(i) = f.variable_to_factor(edges(i)); }
+  Kokkos::View<Value*, typename F::MemorySpace> out;  // [num_messages]
+  KOKKOS_FUNCTION void operator()(Index e) const {
+    Index const v = f.graph.factor_variables(e);
+    if (f.is_binary(v)) {
+      out(e) = f.variable_to_factor(e);
+      return;
+    }
+    auto const& tables = f.graph.tables;
+    Index const slots = f.num_variables() + tables.state_offsets(v),
+                entries = f.num_edges() + tables.message_offsets(e);
+    for (Index s = 0; s < tables.cardinality(v); ++s)
+      out(entries + s) = log_odds_without(f.sums(slots + s), f.messages(entries + s));
+  }
 };
 
 /// Forgets certainty that no longer follows from the evidence; finite messages stay for a warm start.
