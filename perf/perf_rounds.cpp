@@ -58,7 +58,11 @@ json report_of(hb::bp::Report const& r) {
 
 double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    double const difference = std::abs(a[i] - b[i]);
+    if (!(difference <= largest)) largest = difference;  // NaN stays
+    if (std::isnan(largest)) break;
+  }
   return largest;
 }
 

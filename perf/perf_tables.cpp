@@ -113,7 +113,7 @@ void write_wcsp(hb::tables::CostNetwork const& network, std::string const& file)
     for (std::size_t i = 0; i < table.values.size(); ++i)
       text += fmt::format("{} {} {}\n", i / states, i % states, table.values[i]);
   }
-  hb::io::write_text_atomically(file, text);
+  hb::io::write_atomically(file, text);
 }
 
 hb::elim::Order order_of(Arguments const& a, std::vector<hb::Index> const& cardinality,

@@ -11,6 +11,7 @@
 #include <hornbill/analysis/explain.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/hornbill.hpp>
+#include <hornbill/io/names.hpp>
 
 #include "reference/reference.hpp"
 #include "support/clauses.hpp"
@@ -167,7 +168,7 @@ TEST_CASE("explain: the derivation of the largest product") {
     for (Index t = 0; t < set.num_tuples(); ++t) {
       if (std::ranges::count(set.heads, t) == 0) continue;
       auto const derivation = analysis::most_probable_derivation(
-          model.graph, *io::find_variable(model.graph, set.tuple_names[t]), logs_of(model.graph.p1));
+          model.graph, *io::VariableNames(model.graph).find(set.tuple_names[t]), logs_of(model.graph.p1));
       REQUIRE(derivation);
       std::map<Index, double> product;  // counted as often as used, from steps in order
       double once = 1;
@@ -187,7 +188,7 @@ TEST_CASE("explain: the derivation of the largest product") {
 TEST_CASE("explain: what is ruled out derives nothing") {
   auto const model = model_of(clauses_of("R0: NOT in, a\nR1: NOT in, b\nR1: NOT a, t\nR2: NOT b, t\n"));
   auto const& graph = model.graph;
-  auto const find = [&](char const* name) { return *io::find_variable(graph, name); };
+  auto const find = [&](char const* name) { return *io::VariableNames(graph).find(std::string(name)); };
   auto weights = graph.p1;
   auto const through = [&](char const* name) {
     auto const derivation = analysis::most_probable_derivation(graph, find("t"), logs_of(weights));

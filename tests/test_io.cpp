@@ -1,7 +1,12 @@
 // Files: every format both ways, and everything that can be wrong with them.
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -201,13 +206,13 @@ TEST_CASE("io: files that are no models are refused by name") {
   {
     io::hdf5::Writer out(folder / "new.h5");
     out.write_attribute("/", "hornbill_format", std::int64_t{2});
-    io::write_text_atomically(folder / "new.h5", out.image());
+    io::write_atomically(folder / "new.h5", out.image());
   }
   check_refused([&] { io::read_model(folder / "new.h5"); }, "new.h5:/@hornbill_format: is 2, from a newer Hornbill");
   {
     io::hdf5::Writer out(folder / "foreign.h5");
     out.write("/x", std::vector<double>{1});
-    io::write_text_atomically(folder / "foreign.h5", out.image());
+    io::write_atomically(folder / "foreign.h5", out.image());
   }
   check_refused([&] { io::read_model(folder / "foreign.h5"); },
                 "foreign.h5:/@hornbill_format: this attribute is missing");
@@ -271,11 +276,11 @@ TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
       [](auto& m) {
         m.evidence["e"] = {Observation::hard(0, 1), Observation::hard(9, 1)};
       },
-      "/evidence/e: entry 1 is evidence on variable 9, which is unknown");
+      "/evidence/e: entry 1: evidence on variable 9, which is unknown");
   refuse([](auto& m) { m.evidence["e"] = {Observation::hard(0, 2)}; },
-         "/evidence/e: entry 0 gives variable 0 the value 2");
+         "/evidence/e: entry 0: variable 0 is given the value 2");
   refuse([](auto& m) { m.evidence["e"] = {Observation::soft(0, -1, 2)}; },
-         "/evidence/e: entry 0 (variable 0): likelihood -1");
+         "/evidence/e: entry 0: variable 0: likelihood -1");
   refuse([](auto& m) { m.queries["q"] = {0, 3}; }, "/queries/q: entry 1 is variable 3");
   refuse([](auto& m) { m.marginals["x"] = {{0.5}, {}}; }, "/marginals/x: has 1 entries; 3 are needed");
 }
@@ -343,23 +348,47 @@ TEST_CASE("io: text evidence, by number or name, hard or soft") {
   };
   refuse("0 1\n5 1\n", "line 2: '5' is no variable of the model, neither by name nor by number");
   refuse("d 1\n", "line 1: 'd' is no variable of the model, neither by name nor by number");
-  refuse("0 2\n", "line 1: entry 0 gives variable 0 the value 2");
+  refuse("0 2\n", "line 1: variable 0 is given the value 2");
   refuse("0\n", "line 1: `variable value`");
 }
+
+namespace {
+
+/// No file may become larger than this, as on a disk that is full.
+struct SmallFiles {
+  explicit SmallFiles(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before);
+    auto const limit = rlimit{bytes, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    handler = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~SmallFiles() {
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+  }
+  rlimit before{};
+  void (*handler)(int);
+};
+
+}  // namespace
 
 TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad targets are named") {
   Folder folder;
   write_text(folder / "old", "old");
-  CHECK_THROWS_AS(io::write_atomically(folder / "old",
-                                       [](std::string const& temporary) {
-                                         write_text(temporary, "half");
-                                         throw Error("interrupted");
-                                       }),
-                  Error);
+  fs::permissions(folder / "old", fs::perms::owner_read | fs::perms::owner_write);
+  {
+    SmallFiles const no_space(1000);
+    check_refused([&] { io::write_atomically(folder / "old", std::string(5000, 'x')); },
+                  "cannot be written: File too large");
+  }
   std::string text;
   std::ifstream(folder / "old") >> text;
   CHECK(text == "old");
   CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator{}) == 1);
+  io::write_atomically(folder / "old", "new");
+  std::ifstream(folder / "old") >> text;
+  CHECK(text == "new");
+  CHECK(fs::status(folder / "old").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
   check_refused([&] { io::write_model({}, folder / "missing/x.h5"); }, "does not exist");
   check_refused([&] { io::write_model({}, folder / "x.txt"); }, "has no known ending");
   for (std::string name : {"", ".", "a/b"}) {
@@ -367,7 +396,7 @@ TEST_CASE("io: an interrupted writer leaves the old file and nothing else; bad t
     named.queries[name] = {};
     check_refused([&] { io::write_model(named, folder / "x.h5"); }, "cannot be the name of a query");
   }
-  check_refused([&] { io::write_text_atomically("/dev/full/x", "text"); }, "does not exist");
+  check_refused([&] { io::write_atomically("/dev/full/x", "text"); }, "does not exist");
   Model tables;
   tables.graph = test::random_graph(1, {.tables = 1});
   check_refused([&] { io::write_model(tables, folder / "x.causal_fg"); },

@@ -145,6 +145,29 @@ TEST_CASE("uai: evidence and results") {
         std::vector<Index>{0, 2, 1});
   refuse([](auto const& file) { return io::read_uai_log10_z(file); }, "MAR\n1\n",
          "begins with 'MAR'; a file of this kind begins with PR");
+  refuse(evidence, "2\n1 0 1\n1 0 0\n", "line 1: 2 samples are given; one is read");
+}
+
+TEST_CASE("uai: of several solutions the last counts, and what is no probability is refused") {
+  auto const marginals = [](auto const& file) { return io::read_uai_marginals(file); };
+  std::vector<std::vector<double>> const expected{{0.25, 0.75}, {0, 0.5, 0.5}};
+  for (auto const* text :
+       {"MAR\n2 2 0.25 0.75 3 0 0.5 0.5\n", "MAR\n1\n2 2 0.25 0.75 3 0 0.5 0.5\n",
+        "MAR\n2 2 1 0 3 1 0 0\n2 2 0.25 0.75 3 0 0.5 0.5\n", "MAR\n1\n2 2 1 0 3 1 0 0\n1\n2 2 0.25 0.75 3 0 0.5 0.5\n",
+        "MAR\n-BEGIN-\n1\n2 2 1 0 3 1 0 0\n-BEGIN-\n1\n2 2 0.25 0.75 3 0 0.5 0.5\n"}) {
+    CAPTURE(text);
+    CHECK(from_text(text, marginals) == expected);
+  }
+  CHECK(from_text("PR\n1\n-2\n-BEGIN-\n1\n-1.5\n", [](auto const& file) { return io::read_uai_log10_z(file); }) ==
+        -1.5);
+  CHECK(from_text("MPE\n2 0 0\n-BEGIN-\n1\n2 1 0\n", [](auto const& file) { return io::read_uai_assignment(file); }) ==
+        std::vector<Index>{1, 0});
+  refuse(marginals, "MAR\n1 2 nan nan\n", "line 2: nan is not a probability");
+  refuse(marginals, "MAR\n1 2 -0.1 1.1\n", "line 2: -0.1 is not a probability");
+  refuse(marginals, "MAR\n1 2 0.5 inf\n", "line 2: inf is not a probability");
+  refuse(marginals, "MAR\n1 2 0.5 0.5\n7\n", "the solution ends where a number of states is needed");
+  refuse(marginals, "MAR\n1 2 0.5 0.5\n-BEGIN-\n", "ends without a solution");
+  refuse([](auto const& file) { return io::read_uai_log10_z(file); }, "PR\nnan\n", "the logarithm is not a number");
 }
 
 namespace {

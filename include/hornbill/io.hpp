@@ -1,5 +1,5 @@
 /// \file
-/// Files: models, evidence, cost networks.
+/// Files: models, evidence, cost networks, names in texts.
 #pragma once
 
 #include <hornbill/io/atomic_file.hpp>
@@ -7,5 +7,7 @@
 #include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
+#include <hornbill/io/names.hpp>
+#include <hornbill/io/text_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>

@@ -89,7 +89,8 @@ Model build_model(ClauseSet const& clauses, std::map<std::string, double> const&
                   std::span<Index const> alarms, BuildOptions const& options, std::string const& source,
                   std::string const& source_of_probabilities) {
   auto const built = [&](ClauseSet const& all, std::span<Index const> of_alarms) {
-    return build(all, probabilities_of_rules(all, probabilities, source_of_probabilities), of_alarms, source);
+    return build(all, probabilities_of_rules(all, probabilities, source_of_probabilities, options.default_probability),
+                 of_alarms, source);
   };
   if (options.rule_of_inputs) return built(state_inputs(clauses, *options.rule_of_inputs), alarms);
   auto const derived = drop_inputs(clauses, alarms);
@@ -104,10 +105,9 @@ void write_dictionary(Model const& model, std::string const& file) {
   std::string text;
   for (Index v = 0; v < graph.num_variables; ++v) {
     auto const& name = graph.variable_names[v];
-    auto const colon = is_clause[v] ? name.find(": ") : std::string::npos;
-    text += fmt::format("{}: {}\n", v, colon == std::string::npos ? name : name.substr(colon + 2));
+    text += fmt::format("{}: {}\n", v, is_clause[v] ? literals_of(name) : name);
   }
-  io::write_text_atomically(file, text);
+  io::write_atomically(file, text);
 }
 
 }  // namespace hornbill::analysis

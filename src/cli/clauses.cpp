@@ -23,6 +23,7 @@ using analysis::ClauseSet;
 struct ClausesArguments {
   std::string in, alarms, rules, out, dictionary;
   std::optional<std::string> input_rule;
+  std::optional<double> default_probability;
   bool augment = false, uncompressed = false, json = false;
 };
 
@@ -87,8 +88,11 @@ void write_clauses(Work& work, ClausesArguments const& a) {
 }
 
 void write_model(Work& work, ClausesArguments const& a) {
-  auto const model = analysis::build_model(work.clauses, analysis::read_rule_probabilities(a.rules), work.alarms,
-                                           {.rule_of_inputs = a.input_rule}, a.in, a.rules);
+  auto const probabilities =
+      a.rules.empty() ? std::map<std::string, double>() : analysis::read_rule_probabilities(a.rules);
+  auto const model = analysis::build_model(
+      work.clauses, probabilities, work.alarms,
+      {.rule_of_inputs = a.input_rule, .default_probability = a.default_probability}, a.in, a.rules);
   io::write_model(model, a.out);
   if (!a.dictionary.empty()) analysis::write_dictionary(model, a.dictionary);
   work.report["model"] = {{"variables", model.graph.num_variables},
@@ -128,7 +132,13 @@ void add_augment(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) 
 }
 
 void add_build_options(CLI::App& command, std::shared_ptr<ClausesArguments> const& a) {
-  command.add_option("--rules", a->rules, "Text file: `Rule: probability` a line")->required();
+  auto* const probabilities = command.add_option_group("Probabilities of rules", "One of them is needed");
+  probabilities->require_option(1, 2);
+  probabilities->add_option("--rules", a->rules, "Text file: `Rule: probability` a line");
+  probabilities
+      ->add_option("--default-probability", a->default_probability,
+                   "Of rules for which --rules has none, such as 0.999 (without: each needs one)")
+      ->check(number_that([](double p) { return p >= 0 && p <= 1; }, "a number in [0, 1]"));
   command.add_option("--input-rule", a->input_rule,
                      "Inputs are uncertain facts, with this rule's probability (without: certain, and left out)");
   command.add_option("--dictionary", a->dictionary,

@@ -172,7 +172,7 @@ int partition(ExactArguments const& a) {
   auto const solved = solve<tables::SumProduct<double>>(a, observed.network);
   if (solved.result.value == 0) fail_impossible(a, observed, "nothing", {{"log10_z", nullptr}});
   double const log10_z = elim::log10_of(solved.result);
-  if (!a.output.empty()) io::write_text_atomically(a.output, fmt::format("PR\n{:.15g}\n", log10_z));
+  if (!a.output.empty()) io::write_atomically(a.output, fmt::format("PR\n{:.15g}\n", log10_z));
   print(a, solved, {{"log10_z", log10_z}}, fmt::format("{}: partition function {}", a.file, power_of_ten(log10_z)));
   return success;
 }
@@ -265,7 +265,7 @@ std::vector<Index> complete(HostEvidence const& evidence, Index num_variables, s
 
 void write_assignment(ExactArguments const& a, std::vector<Index> const& assignment) {
   if (!a.output.empty())
-    io::write_text_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
+    io::write_atomically(a.output, fmt::format("MPE\n{} {}\n", assignment.size(), fmt::join(assignment, " ")));
 }
 
 std::string none_found(ExactArguments const& a) {

@@ -10,6 +10,7 @@
 
 #include <hornbill/hornbill.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/names.hpp>
 
 #include "commands.hpp"
 #include "support.hpp"
@@ -148,7 +149,7 @@ int explain(ExplainArguments& a) {
   if (!a.dot.empty()) io::require_writable(a.dot);
   settle(a);
   auto const model = read_model(a.file);
-  auto const alarm = io::find_variable(model.graph, a.alarm);
+  auto const alarm = io::VariableNames(model.graph).find(a.alarm);
   if (!alarm)
     throw InputError(a.file, "",
                      fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));

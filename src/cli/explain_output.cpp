@@ -177,7 +177,7 @@ void write_graphviz(Explanation const& e, Model const& model, std::string const&
     text += fmt::format("  v{} -> v{} [style=dashed, constraint=false, label={}];\n", v, e.alarm,
                         quoted(fmt::format("without: {:.4f}", detail::probability(influence.without))));
   }
-  io::write_text_atomically(file, text + "}\n");
+  io::write_atomically(file, text + "}\n");
 }
 
 }  // namespace hornbill::cli

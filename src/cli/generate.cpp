@@ -14,6 +14,7 @@
 #include <hornbill/graph/sample_world.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/model.hpp>
+#include <hornbill/io/names.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -98,14 +99,15 @@ void generate_oracle(GenerateArguments const& a) {
     analysis::set_rule_probabilities(model, of_rule);
   }
   auto const world = sample_world(model.graph, a.seed, knows_rules ? std::nullopt : a.probability, a.oracle);
+  io::VariableNames const names(model.graph);
   std::string text;
   std::size_t num_true = 0;
   for (Index v : alarms) {
     if (!world[v]) continue;
     ++num_true;
-    text += (model.graph.variable_names.empty() ? std::to_string(v) : model.graph.name_of(v)) + "\n";
+    text += names.line_for(v) + "\n";
   }
-  io::write_text_atomically(a.output, text);
+  io::write_atomically(a.output, text);
   if (a.json)
     print_json({{"file", a.output}, {"alarms", alarms.size()}, {"true_alarms", num_true}, {"seed", a.seed}});
   else

@@ -67,8 +67,8 @@ std::vector<analysis::LabelledRun> make_runs(LearnArguments& a, Models& models) 
 
 void write_rules(analysis::Learned const& learned, std::string const& file) {
   std::string text;
-  for (auto const& [name, rule] : learned.rules) text += fmt::format("{}: {}\n", name, rule.probability);
-  io::write_text_atomically(file, text);
+  for (auto const& [name, rule] : learned.rules) text += analysis::to_line(name, rule.probability);
+  io::write_atomically(file, text);
 }
 
 void print_json(LearnArguments const& a, analysis::Learned const& learned) {

@@ -7,6 +7,7 @@
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/names.hpp>
 
 #include "commands.hpp"
 #include "marginals.hpp"
@@ -16,20 +17,17 @@
 namespace hornbill::cli {
 namespace {
 
-std::vector<Index> variables_of(std::string const& list, Model const& model) {
-  if (auto const one = io::find_variable(model.graph, list)) return {*one};  // a name may hold commas
+std::vector<Index> variables_of(std::string const& list, io::VariableNames const& known) {
+  if (auto const one = known.find(io::Word{list})) return {*one};  // a name may hold commas
   std::vector<Index> variables;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    std::size_t const end = std::min(list.find(',', begin), list.size());
-    auto const name = list.substr(begin, end - begin);
-    auto const variable = io::find_variable(model.graph, name);
+  for (auto const& word : io::words_of_list(list)) {
+    auto const variable = known.find(word);
     if (!variable)
       throw InputError(
-          fmt::format("--joint {}: '{}' is no variable of the model, neither by name nor by number", list, name));
+          fmt::format("--joint {}: '{}' is no variable of the model, neither by name nor by number", list, word.text));
     if (std::find(variables.begin(), variables.end(), *variable) != variables.end())
-      throw UsageError(fmt::format("--joint {}: {} is listed twice", list, name));
+      throw UsageError(fmt::format("--joint {}: {} is listed twice", list, word.text));
     variables.push_back(*variable);
-    begin = end + 1;
   }
   return variables;
 }
@@ -50,8 +48,9 @@ MarginalsProblem make_problem(MarginalsArguments const& a, Model const& model) {
     });
   problem.network = tables::condition(tables::to_tables(model.graph), problem.cut);
   problem.num_variables = model.graph.num_variables;
+  io::VariableNames const known(model.graph);
   for (auto const& list : a.joint) {
-    problem.joint.push_back(variables_of(list, model));
+    problem.joint.push_back(variables_of(list, known));
     cells_of_joint(model.graph, problem.joint.back());  // before any work
   }
   if (!a.top.empty()) problem.query = find_query(a.file, model, a.top);

@@ -182,6 +182,8 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, Model 
     throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, others.size(),
                                  model.graph.num_variables));
   for (Index v = 0; v < model.graph.num_variables; ++v) {
+    if (is_stored && std::isnan(others[v][0]))
+      throw InputError(a.file, "/marginals/" + a.against, fmt::format("entry {} is not a number", v));
     if (!is_stored && std::ssize(others[v]) != model.graph.states(v))
       throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(),
                                    model.graph.states(v)));

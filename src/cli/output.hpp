@@ -21,6 +21,10 @@ class OutputError : public Error {
 /// fails, and input ends.
 void open_standard_streams();
 
+/// From now on what is written goes to standard error: standard output is for a file that is written to it.
+void report_on_standard_error();
+
+/// \throws OutputError naming the reason
 void write_out_text(std::string_view text);
 /// Writes as fmt::print does.   \throws OutputError naming the reason
 template <class... Arguments>

@@ -7,6 +7,7 @@
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/names.hpp>
 
 #include "output.hpp"
 #include "rank.hpp"
@@ -60,12 +61,12 @@ void write_statistics(std::string const& file, std::vector<Round> const& rounds,
     num_true += round.label == Label::yes;
     num_false += round.label == Label::no;
     double const fraction = num_true + num_false > 0 ? static_cast<double>(num_true) / (num_true + num_false) : 0;
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\n", graph.name_of(round.variable), round.confidence,
-                        ground_of(round.label), num_true, num_false, fraction,
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.6f}\n", io::as_line(graph.name_of(round.variable)),
+                        round.confidence, ground_of(round.label), num_true, num_false, fraction,
                         round.inversions >= 0 ? fmt::format("{}", round.inversions) : "-", round.unconverged,
                         round.seconds);
   }
-  io::write_text_atomically(file, text);
+  io::write_atomically(file, text);
 }
 
 void write_ranked_list(std::string const& file, std::vector<analysis::RankedAlarm> const& ranked, Alarms const& alarms,
@@ -79,9 +80,9 @@ void write_ranked_list(std::string const& file, std::vector<analysis::RankedAlar
                         label == Label::yes  ? "PosLabel"
                         : label == Label::no ? "NegLabel"
                                              : "Unlabelled",
-                        graph.name_of(alarms.variables[alarm]));
+                        io::as_line(graph.name_of(alarms.variables[alarm])));
   }
-  io::write_text_atomically(file, text);
+  io::write_atomically(file, text);
 }
 
 void print_round(Round const& round, std::size_t number, HostFactorGraph const& graph) {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include <fcntl.h>
@@ -18,18 +16,21 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/model.hpp>
+#include <hornbill/io/names.hpp>
+#include <hornbill/io/text_file.hpp>
 
 namespace hornbill::cli {
 namespace {
 
-constexpr std::string_view header = "# session of hornbill rank\n";
+constexpr std::string_view header = "# session of hornbill rank\n", unknown = "# unknown",
+                           contradicts = "# contradicts";
 
 /// A name as it comes back from JSON, which holds UTF-8 alone.
 std::string as_stored(std::string const& name) {
   return nlohmann::json::parse(nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-std::string to_line(Round const& round, HostFactorGraph const& graph) {
+std::string to_line(Round const& round, HostFactorGraph const& graph, io::VariableNames const& names) {
   nlohmann::json const json{{"name", as_stored(graph.name_of(round.variable))},
                             {"confidence", round.confidence},
                             {"inversions", round.inversions},
@@ -37,29 +38,88 @@ std::string to_line(Round const& round, HostFactorGraph const& graph) {
                             {"seconds", round.seconds},
                             {"iterations", round.iterations}};
   using analysis::Label;
-  if (round.label == Label::unknown) return fmt::format("# unknown {} {}", round.variable, json.dump());
-  return fmt::format("{} {} # {}", round.variable, round.label == Label::yes ? "true" : "false", json.dump());
+  auto const word = names.word_for(round.variable);
+  if (round.label == Label::unknown) return fmt::format("{} {} {}", unknown, word, json.dump());
+  return fmt::format("{} {} # {}", word, round.label == Label::yes ? "true" : "false", json.dump());
 }
 
-/// \throws InputError unless the variable is called so
-void require_name(std::string const& file, int number, HostFactorGraph const& graph, Index variable,
-                  std::string const& name) {
-  if (variable < 0 || variable >= graph.num_variables || as_stored(graph.name_of(variable)) != name)
-    throw InputError(file, fmt::format("line {}", number),
-                     fmt::format("variable {} is {} there, which it is not in this model: the session is of another",
+/// Takes the blanks, then a prefix, off a text; false if it begins otherwise.
+bool take(std::string_view& text, std::string_view prefix) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// Takes a variable, a quoted name or a number, off a text; -1 if it begins with none.
+Index take_variable(std::string_view& text, io::VariableNames const& names) {
+  take(text, "");
+  if (text.starts_with('"')) {
+    auto const name = io::take_quoted(text);
+    auto const v = names.find(io::Word{name, true});
+    if (!v) throw InputError(fmt::format("the model has no variable {}: the session is of another", io::quoted(name)));
+    return *v;
+  }
+  Index v = -1;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  text.remove_prefix(end - text.data());
+  return error == std::errc{} ? v : -1;
+}
+
+/// What is known of a round, behind its label.   \throws InputError if it is of another model
+std::optional<Round> take_round(std::string_view text, Index variable, HostFactorGraph const& graph) try {
+  auto const json = nlohmann::json::parse(text);
+  std::string const name = json.at("name");
+  if (variable >= graph.num_variables || as_stored(graph.name_of(variable)) != name)
+    throw InputError(fmt::format("variable {} is {} there, which it is not in this model: the session is of another",
                                  variable, name));
+  Round round;
+  round.variable = variable;
+  round.confidence = json.at("confidence");
+  round.inversions = json.at("inversions");
+  round.unconverged = json.at("unconverged");
+  round.seconds = json.at("seconds");
+  round.iterations = json.at("iterations");
+  return round;
+} catch (nlohmann::json::exception const&) {
+  return {};
 }
 
-std::string text_of(std::string const& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw InputError(file, "", "cannot be read");
-  return text;
+/// The round that a line holds; nothing if it is none.   \throws InputError if it is of another model
+std::optional<Round> round_on(std::string_view line, HostFactorGraph const& graph, io::VariableNames const& names) {
+  using analysis::Label;
+  if (line.find('{') == std::string_view::npos) return {};
+  bool const is_unknown = take(line, unknown);
+  Index const variable = take_variable(line, names);
+  if (variable < 0) return {};
+  auto label = Label::unknown;
+  if (!is_unknown) {
+    label = take(line, "true ") ? Label::yes : take(line, "false ") ? Label::no : Label::none;
+    if (label == Label::none || !take(line, "#")) return {};
+  }
+  auto round = take_round(line, variable, graph);
+  if (round) round->label = label;
+  return round;
+}
+
+/// Whether a last line without an end is what someone added, and not a label that was cut off as it was written.
+bool is_evidence(std::string const& line, std::string const& file, HostFactorGraph const& graph) try {
+  return line.find('#') == std::string::npos && !io::parse_evidence(line, file, graph).empty();
+} catch (InputError const&) {
+  return false;
+}
+
+/// The variable that a line names as one whose label contradicts others; nothing if it says no such thing.
+std::optional<Index> contradiction_on(std::string_view line, io::VariableNames const& names) {
+  if (!take(line, contradicts)) return {};
+  Index const variable = take_variable(line, names);
+  return variable < 0 ? std::nullopt : std::optional(variable);
 }
 
 }  // namespace
 
-Session::Session(std::string file, HostFactorGraph const& graph) : file_(std::move(file)), graph_(graph) {
+Session::Session(std::string file, HostFactorGraph const& graph)
+    : file_(std::move(file)), graph_(graph), names_(graph) {
   if (file_.empty()) return;
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
@@ -72,35 +132,47 @@ Session::~Session() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::optional<HostEvidence> Session::read_evidence(std::string const& file, HostFactorGraph const& graph) {
-  auto const text = text_of(file);
+std::optional<HostEvidence> Session::parse_evidence(std::string const& text, std::string const& file,
+                                                    HostFactorGraph const& graph) {
   if (!text.starts_with(header.substr(0, header.size() - 1))) return {};
-  auto evidence = io::read_evidence_text(file, graph);
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    Index variable = -1;
-    if (std::sscanf(line.c_str(), "# contradicts %d", &variable) == 1)
-      std::erase_if(evidence, [=](Observation const& o) { return o.variable == variable; });
-    auto const brace = line.find('{');
-    if (brace == std::string::npos || std::sscanf(line.c_str(), "%d", &variable) != 1) continue;
-    auto const json = nlohmann::json::parse(line.substr(brace), nullptr, false);
-    if (json.is_object() && json.contains("name") && json["name"].is_string())
-      require_name(file, number, graph, variable, json["name"]);
+  io::VariableNames const names(graph);
+  HostEvidence labels;
+  std::vector<Index> contradicting;
+  std::string others;  // each on its line
+  auto const kept = text.rfind('\n') + 1;
+  io::for_each_line(file, std::string_view(text).substr(0, kept), [&](std::string_view line, int) {
+    if (auto const round = round_on(line, graph, names)) {
+      if (round->label != analysis::Label::unknown)
+        labels.push_back(Observation::hard(round->variable, round->label == analysis::Label::yes));
+    } else if (auto const variable = contradiction_on(line, names)) {
+      contradicting.push_back(*variable);
+    } else {
+      others += line;
+    }
+    others += '\n';
+  });
+  if (auto const last = text.substr(kept); is_evidence(last, file, graph)) others += last;
+  std::erase_if(labels, [&](Observation const& o) { return std::ranges::count(contradicting, o.variable) > 0; });
+  for (auto const& other : io::parse_evidence(others, file, graph)) {
+    auto const label = std::ranges::find(labels, other.variable, &Observation::variable);
+    if (label == labels.end())
+      labels.push_back(other);
+    else if (!(*label == other))
+      throw InputError(file, "",
+                       fmt::format("{} is observed otherwise than it was labelled; keep one of the two",
+                                   graph.name_of(other.variable)));
   }
-  return evidence;
+  return labels;
 }
 
 void Session::read() {
-  auto const text = text_of(file_);
+  auto const text = io::read_text(file_);
   if (!text.starts_with(header) && !header.starts_with(text))
     throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
-  std::size_t kept = 0;
-  int number = 0;
-  for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1)
-    parse(text.substr(kept, end - kept), ++number);
+  auto const kept = text.rfind('\n') + 1;  // a last line that was cut off has no end
+  io::for_each_line(file_, std::string_view(text).substr(0, kept), [&](std::string_view line, int) { take(line); });
   if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0)
-    throw InputError(file_, "", "cannot be written");
+    throw InputError(file_, "", fmt::format("cannot be written: {}", std::strerror(errno)));
   if (kept == 0) begin();
 }
 
@@ -113,63 +185,50 @@ void Session::begin() {
   ::close(descriptor);
 }
 
-void Session::parse(std::string const& line, int number) {
-  auto const fail = [&](std::string const& message) {
-    throw InputError(file_, fmt::format("line {}", number), message);
-  };
-  if (line.empty() || line + "\n" == header) return;
-  Index variable = -1;
-  if (std::sscanf(line.c_str(), "# contradicts %d", &variable) == 1) {
-    auto const round =
-        std::find_if(rounds_.begin(), rounds_.end(), [=](Round const& r) { return r.variable == variable; });
-    if (round == rounds_.end()) fail(fmt::format("there is no label of variable {} before it", variable));
-    round->contradicts = true;
+void Session::take(std::string_view line) {
+  if (line.empty() || line == header.substr(0, header.size() - 1)) return;
+  auto const of = [this](Index variable) { return std::ranges::find(rounds_, variable, &Round::variable); };
+  if (auto const variable = contradiction_on(line, names_)) {
+    if (of(*variable) == rounds_.end())
+      throw InputError(fmt::format("there is no label of variable {} before it", *variable));
+    of(*variable)->contradicts = true;
     return;
   }
-  char word[16] = {};
-  bool const is_unknown = std::sscanf(line.c_str(), "# unknown %d", &variable) == 1;
-  bool const is_label = !is_unknown && std::sscanf(line.c_str(), "%d %15s", &variable, word) == 2 &&
-                        (!std::strcmp(word, "true") || !std::strcmp(word, "false"));
-  if (!is_unknown && !is_label) fail("is no line of a session of `hornbill rank`");
-  Round round;
-  round.variable = variable;
-  round.label = is_unknown ? analysis::Label::unknown : word[0] == 't' ? analysis::Label::yes : analysis::Label::no;
-  try {
-    auto const brace = line.find('{');
-    auto const json = nlohmann::json::parse(brace == std::string::npos ? std::string() : line.substr(brace));
-    require_name(file_, number, graph_, variable, json.at("name"));
-    round.confidence = json.at("confidence");
-    round.inversions = json.at("inversions");
-    round.unconverged = json.at("unconverged");
-    round.seconds = json.at("seconds");
-    round.iterations = json.at("iterations");
-  } catch (nlohmann::json::exception const&) {
-    fail("is no line of a session of `hornbill rank`");
-  }
-  if (std::any_of(rounds_.begin(), rounds_.end(), [=](Round const& r) { return r.variable == variable; }))
-    fail(fmt::format("{} was labelled before", graph_.name_of(variable)));
-  rounds_.push_back(round);
+  auto const round = round_on(line, graph_, names_);
+  if (!round) throw InputError("is no line of a session of `hornbill rank`");
+  if (of(round->variable) != rounds_.end())
+    throw InputError(fmt::format("{} was labelled before", graph_.name_of(round->variable)));
+  rounds_.push_back(*round);
 }
 
 void Session::append(Round const& round) {
   rounds_.push_back(round);
-  write(to_line(round, graph_));
+  write(to_line(round, graph_, names_));
 }
 
 void Session::mark_contradiction(Index variable) {
   for (auto& round : rounds_)
     if (round.variable == variable) round.contradicts = true;
-  write(fmt::format("# contradicts {}", variable));
+  write(fmt::format("{} {}", contradicts, names_.word_for(variable)));
 }
 
 void Session::write(std::string const& line) {
   if (descriptor_ < 0) return;
-  std::string const text = line + "\n";
-  bool const written =
-      ::write(descriptor_, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(descriptor_) == 0;
-  if (!written)
-    throw InputError(
-        file_, "", "cannot be written: is the disk full? What was said before is in it; go on with the same --session");
+  auto const text = line + "\n";
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    auto const written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail_to_write();
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(descriptor_) != 0) fail_to_write();
+}
+
+void Session::fail_to_write() const {
+  throw InputError(file_, "",
+                   fmt::format("cannot be written: {}. What was said before is in it; go on with the same --session",
+                               std::strerror(errno)));
 }
 
 }  // namespace hornbill::cli

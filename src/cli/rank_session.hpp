@@ -3,11 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hornbill/analysis/ranking.hpp>
 #include <hornbill/graph/host_evidence.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
+#include <hornbill/io/names.hpp>
 
 namespace hornbill::cli {
 
@@ -26,9 +28,9 @@ struct Round {
 /// A file to which each round is appended, and is on the disk before the next begins. With an empty name nothing is
 /// kept.
 ///
-/// A line each: `variable true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence, and `#
+/// A line each: `"name" true|false`, then behind `#` the round as JSON; `# unknown` lines hold no evidence, and `#
 /// contradicts` lines name labels that turned out to contradict others. So a session without contradictions is an
-/// evidence file.
+/// evidence file. A variable without a name, and any variable in sessions of earlier versions, is given by its number.
 class Session {
  public:
   /// Opens a session, or begins one. A last line that was cut off, since the program was killed while it wrote, is
@@ -40,9 +42,11 @@ class Session {
   Session& operator=(Session const&) = delete;
 
   /// What a session holds as evidence, without labels that contradict others, and with what else was written into it;
-  /// nothing if the file is no session.
+  /// nothing if the text is no session.
+  /// \param file  that the text was read from
   /// \throws InputError for a session of another model, or a line that is no evidence
-  static std::optional<HostEvidence> read_evidence(std::string const& file, HostFactorGraph const& graph);
+  static std::optional<HostEvidence> parse_evidence(std::string const& text, std::string const& file,
+                                                    HostFactorGraph const& graph);
 
   std::vector<Round> const& rounds() const { return rounds_; }
   void append(Round const& round);
@@ -52,11 +56,13 @@ class Session {
  private:
   void read();
   void begin();
-  void parse(std::string const& line, int number);
+  void take(std::string_view line);
   void write(std::string const& line);
+  [[noreturn]] void fail_to_write() const;
 
   std::string file_;
   HostFactorGraph const& graph_;
+  io::VariableNames names_;
   std::vector<Round> rounds_;
   int descriptor_ = -1;
 };

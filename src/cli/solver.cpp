@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/hornbill.hpp>
+#include <hornbill/io/text_file.hpp>
 
 #include "rank_session.hpp"
 #include "support.hpp"
@@ -139,10 +140,12 @@ Model read_model(std::string const& file) {
 HostEvidence read_evidence(std::string const& file, Model const& model, std::string const& source) {
   auto const stored = model.evidence.find(source);
   if (stored != model.evidence.end()) return stored->second;
-  if (source.ends_with(".evid") && std::filesystem::exists(source)) return io::read_uai_evidence(source, model.graph);
-  if (std::filesystem::is_regular_file(source))
-    if (auto const session = Session::read_evidence(source, model.graph)) return *session;
-  if (std::filesystem::exists(source)) return io::read_evidence_text(source, model.graph);
+  if (std::filesystem::exists(source)) {
+    if (source.ends_with(".evid")) return io::read_uai_evidence(source, model.graph);
+    auto const text = io::read_text(source);  // once: it may be a pipe
+    if (auto const session = Session::parse_evidence(text, source, model.graph)) return *session;
+    return io::parse_evidence(text, source, model.graph);
+  }
   std::string known;
   for (auto const& [name, set] : model.evidence) known += (known.empty() ? "" : ", ") + name;
   throw InputError(file, "/evidence",

@@ -1,5 +1,4 @@
 #include "support.hpp"
-#include "output.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +7,10 @@
 #include <fmt/format.h>
 
 #include <hornbill/backend/registry.hpp>
+#include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
+
+#include "output.hpp"
 
 namespace hornbill::cli {
 
@@ -51,14 +53,23 @@ std::string human_seconds(double seconds) {
 }
 
 void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const& written) {
+  // Of pipes and devices any number of options may name the same, and a name in /proc leads to none.
+  auto const is_file = [](std::string const& file) {
+    std::error_code ignored;
+    return !file.empty() &&
+           (std::filesystem::is_regular_file(file, ignored) || !std::filesystem::exists(file, ignored));
+  };
   auto const place = [](std::string const& file) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
+    std::error_code error;
+    auto const canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(file), error);
+    return error ? std::filesystem::path(file) : canonical;
   };
   std::map<std::filesystem::path, std::string> option_of;
   for (auto const& [option, file] : read)
-    if (!file.empty()) option_of.emplace(place(file), option);
+    if (is_file(file)) option_of.emplace(place(file), option);
   for (auto const& [option, file] : written) {
-    if (file.empty()) continue;
+    if (!file.empty() && io::standard_stream(file) == STDOUT_FILENO) report_on_standard_error();
+    if (!is_file(file)) continue;
     auto const [other, is_new] = option_of.emplace(place(file), option);
     if (!is_new)
       throw UsageError(

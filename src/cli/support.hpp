@@ -44,7 +44,8 @@ class UsageError : public Error {
 struct NamedFile {
   std::string option, file;  ///< no file: not given
 };
-/// Checks that no file is written that is read, or written twice.   \throws UsageError naming both options
+/// Checks that no file is written that is read, or written twice; where one is standard output, it is that file's alone
+/// (report_on_standard_error).   \throws UsageError naming both options
 void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const& written);
 
 /// Evidence that contradicts itself, where nothing else can be done: exit code 5.

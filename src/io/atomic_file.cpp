@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,69 +18,142 @@ namespace hornbill::io {
 namespace fs = std::filesystem;
 namespace {
 
-// Data must be on disk before the name is, or a power cut could leave an empty file under the final name.
-void flush_to_disk(std::string const& file) {
-  int const descriptor = ::open(file.c_str(), O_RDONLY);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+[[noreturn]] void fail(std::string const& file, char const* what = "cannot be written") {
+  throw InputError(file, "", fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+std::optional<struct stat> status_of(std::string const& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
 fs::path folder_of(fs::path const& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 /// What a name leads to, which need not be there yet: a link stays a link.
 fs::path target_of(fs::path file) {
+  std::error_code ignored;
   // an absolute one replaces the folder
-  for (int links = 0; links < 40 && fs::is_symlink(file); ++links) file = folder_of(file) / fs::read_symlink(file);
+  for (int links = 0; links < 40 && fs::is_symlink(file, ignored); ++links)
+    file = folder_of(file) / fs::read_symlink(file, ignored);
   return file;
 }
 
 /// A device, a pipe: nothing is to be put in its place.
-bool is_special(fs::path const& target) {
-  std::error_code ignored;
-  return fs::exists(target, ignored) && !fs::is_regular_file(target, ignored) && !fs::is_directory(target, ignored);
+bool is_special(std::string const& file) {
+  auto const status = status_of(file);
+  return status && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode);
+}
+
+/// A file that is open for writing.
+class Output {
+ public:
+  /// \param file  the name that errors speak of
+  Output(std::string file, int descriptor) : file_(std::move(file)), descriptor_(descriptor) {
+    if (descriptor_ < 0) fail(file_);
+  }
+  ~Output() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Output(Output const&) = delete;
+  Output& operator=(Output const&) = delete;
+
+  void write(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      auto const written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written == 0) errno = ENOSPC;
+      if (written <= 0) fail(file_);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  /// Gives it the permissions of a file that it takes the place of, and its owner where that is allowed.
+  void take_permissions(struct stat const& of) const {
+    if (::fchown(descriptor_, of.st_uid, of.st_gid) != 0) errno = 0;  // only the superuser can
+    if (::fchmod(descriptor_, of.st_mode & 0777) != 0) fail(file_, "cannot be given its permissions");
+  }
+  /// Data must be on disk before the name is, or a power cut could leave an empty file under the final name.
+  void flush_to_disk() const {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(file_);
+  }
+  void close() {
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail(file_);
+  }
+
+ private:
+  std::string file_;
+  int descriptor_;
+};
+
+/// Removes a file unless told otherwise.
+struct Removal {
+  std::string file;
+  bool is_due = true;
+  ~Removal() {
+    if (is_due) ::unlink(file.c_str());
+  }
+};
+
+/// Makes a file that was not there; one that a process of the same number left behind is removed.
+int make(std::string const& file) {
+  for (bool again = true;; again = false) {
+    int const descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST || !again) return descriptor;
+    ::unlink(file.c_str());
+  }
 }
 
 }  // namespace
 
+int standard_stream(std::string const& file) {
+  auto const status = status_of(file);
+  for (int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open {};
+    if (status && ::fstat(stream, &open) == 0 && open.st_dev == status->st_dev && open.st_ino == status->st_ino)
+      return stream;
+  }
+  return -1;
+}
+
 void require_writable(std::string const& file) {
+  if (standard_stream(file) >= 0) return;
   if (is_special(file)) {
-    if (::access(file.c_str(), W_OK) != 0)
-      throw InputError(file, "", fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (::access(file.c_str(), W_OK) != 0) fail(file);
     return;
   }
-  fs::path const target = target_of(file), folder = folder_of(target);
-  if (!fs::is_directory(folder))
+  auto const target = target_of(file), folder = folder_of(target);
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
     throw InputError(file, "", fmt::format("the folder {} does not exist", folder.string()));
-  if (fs::is_directory(target)) throw InputError(file, "", "is a folder; the name of a file is needed");
-  if (::access(folder.c_str(), W_OK) != 0)
-    throw InputError(file, "", fmt::format("the folder cannot be written: {}", std::strerror(errno)));
+  if (fs::is_directory(target, ignored)) throw InputError(file, "", "is a folder; the name of a file is needed");
+  if (::access(folder.c_str(), W_OK) != 0) fail(file, "the folder cannot be written");
+  if (fs::exists(target, ignored) && ::access(target.c_str(), W_OK) != 0) fail(file);
 }
 
-void write_atomically(std::string const& file, std::function<void(std::string const&)> const& write) {
+void write_atomically(std::string const& file, std::string_view bytes) {
   require_writable(file);
-  if (is_special(file)) return write(file);
-  fs::path const target = target_of(file), folder = folder_of(target);
-  std::string const temporary =
-      (folder / fmt::format(".{}.{}.tmp{}", target.stem().string(), ::getpid(), target.extension().string())).string();
-  try {
-    write(temporary);
-    flush_to_disk(temporary);
-    fs::rename(temporary, target);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
+  if (int const stream = standard_stream(file); stream >= 0) {
+    Output out(file, ::dup(stream));
+    out.write(bytes);
+    return out.close();
   }
-}
-
-void write_text_atomically(std::string const& file, std::string_view text) {
-  write_atomically(file, [&](std::string const& temporary) {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    if (!out) throw InputError(file, "", "cannot be written: is the disk full?");
-  });
+  if (is_special(file)) {
+    Output out(file, ::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    out.write(bytes);
+    return out.close();
+  }
+  auto const target = target_of(file), folder = folder_of(target);
+  auto const before = status_of(target);
+  Removal temporary{
+      (folder / fmt::format(".{}.{}.tmp{}", target.stem().string(), ::getpid(), target.extension().string())).string()};
+  Output out(file, make(temporary.file));
+  if (before) out.take_permissions(*before);
+  out.write(bytes);
+  out.flush_to_disk();
+  out.close();
+  if (::rename(temporary.file.c_str(), target.c_str()) != 0) fail(file);
+  temporary.is_due = false;
+  Output const entry(file, ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  entry.flush_to_disk();
 }
 
 }  // namespace hornbill::io

@@ -120,7 +120,7 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
     if (q != 0) fmt::format_to(out, ";{}", q);
     fmt::format_to(out, "\n{}\n{}\n", variables.size() - 1, fmt::join(variables.subspan(1), " "));
   }
-  write_text_atomically(file, {text.data(), text.size()});
+  write_atomically(file, {text.data(), text.size()});
 }
 
 }  // namespace hornbill::io

@@ -286,7 +286,7 @@ void write_hdf5(Model const& model, std::string const& file) {
     if (messages.evidence) write_evidence(out, "/evidence_of_messages/" + name, *messages.evidence);
   }
   write_rules(out, model.rules);
-  write_text_atomically(file, out.image());
+  write_atomically(file, out.image());
 }
 
 }  // namespace hornbill::io

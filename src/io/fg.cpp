@@ -107,7 +107,7 @@ void write_fg(HostFactorGraph const& graph, std::string const& file) {
     for (std::size_t i = 0; i < table.size(); ++i)  // the format's own order: first variable fastest
       if (double const value = table[reorder.to_last_fastest(i)]; value != 0) fmt::format_to(out, "{} {}\n", i, value);
   }
-  write_text_atomically(file, {text.data(), text.size()});
+  write_atomically(file, {text.data(), text.size()});
 }
 
 }  // namespace hornbill::io

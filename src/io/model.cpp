@@ -5,7 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
-#include <sstream>
+#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 #include <hornbill/io/bif.hpp>
 #include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
+#include <hornbill/io/names.hpp>
+#include <hornbill/io/text_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
-
-#include "token_reader.hpp"
 
 namespace hornbill::io {
 namespace {
@@ -65,26 +65,6 @@ Format const& require_format(std::string const& file) {
                    "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
 }
 
-/// Variables by name or number.
-class Variables {
- public:
-  explicit Variables(HostFactorGraph const& graph) : num_variables_(graph.num_variables) {
-    for (std::size_t v = 0; v < graph.variable_names.size(); ++v)
-      of_name_[graph.variable_names[v]] = static_cast<Index>(v);
-  }
-  std::optional<Index> find(std::string const& text) const {
-    if (auto const named = of_name_.find(text); named != of_name_.end()) return named->second;
-    Index v = -1;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-    if (error != std::errc{} || end != text.data() + text.size() || v < 0 || v >= num_variables_) return {};
-    return v;
-  }
-
- private:
-  Index num_variables_;
-  std::unordered_map<std::string, Index> of_name_;
-};
-
 bool has_state_names(HostFactorGraph const& graph, Index variable) {
   return !graph.state_names.empty() && !graph.state_names[variable].empty();
 }
@@ -95,19 +75,64 @@ std::string lower(std::string text) {
 }
 
 /// The state of a name, where states have names; in another case too, as files spell `true` also TRUE, unless that is
-/// said of several.
-std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, std::string const& name) {
+/// said of several, or the name is quoted.
+std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, Word const& word) {
   if (!has_state_names(graph, variable)) return {};
   auto const& names = graph.state_names[variable];
-  if (auto const found = std::find(names.begin(), names.end(), name); found != names.end())
+  if (auto const found = std::find(names.begin(), names.end(), word.text); found != names.end())
     return static_cast<Index>(found - names.begin());
-  auto const is_same = [&](std::string const& other) { return lower(other) == lower(name); };
-  if (std::count_if(names.begin(), names.end(), is_same) != 1) return {};
+  auto const is_same = [&](std::string const& other) { return lower(other) == lower(word.text); };
+  if (word.is_quoted || std::count_if(names.begin(), names.end(), is_same) != 1) return {};
   return static_cast<Index>(std::find_if(names.begin(), names.end(), is_same) - names.begin());
 }
 
-std::string not_a_variable(std::string const& text) {
-  return fmt::format("'{}' is no variable of the model, neither by name nor by number", text);
+/// The variable that a word means.   \throws InputError, without a place
+Index require_variable(VariableNames const& known, Word const& word) {
+  if (auto const v = known.find(word)) return *v;
+  throw InputError(word.is_quoted
+                       ? fmt::format("{} is no name of a variable of the model", quoted(word.text))
+                       : fmt::format("'{}' is no variable of the model, neither by name nor by number", word.text));
+}
+
+template <class Number>
+Number require_number(Word const& word, char const* what) {
+  Number value{};
+  auto const& text = word.text;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (word.is_quoted || error != std::errc{} || end != text.data() + text.size())
+    throw InputError(fmt::format("'{}' is not {}", text, what));
+  return value;
+}
+
+/// The state that a word means, by name or number, or as true or false.   \throws InputError, without a place
+Index require_state(HostFactorGraph const& graph, Index v, Word const& word) {
+  if (auto const named = state_of(graph, v, word)) return *named;
+  bool const is_number = !word.is_quoted && std::isdigit(static_cast<unsigned char>(word.text.front()));
+  auto const truth = lower(word.text);
+  bool const is_truth = truth == "true" || truth == "false";
+  if (has_state_names(graph, v) && !is_number)
+    throw InputError(fmt::format("'{}' is no state of {}, whose states are {}{}", word.text, graph.name_of(v),
+                                 fmt::join(graph.state_names[v], ", "),
+                                 is_truth ? "; true and false are for states that have no names" : ""));
+  if (is_truth && !word.is_quoted) return truth == "true";
+  auto const state = require_number<Index>(word, "a value");
+  if (state < 0) throw InputError(fmt::format("the value {} is negative", state));
+  return state;
+}
+
+/// What a line says; nothing where it is blank or a comment.   \throws InputError, without a place
+std::optional<Observation> observation_on(std::string_view line, HostFactorGraph const& graph,
+                                          VariableNames const& known) {
+  auto const words = words_of(line);
+  if (words.empty()) return {};
+  if (words.size() > 3 || words.size() < 2)
+    throw InputError(
+        "`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed; a name with blanks stands in "
+        "double quotes");
+  Index const v = require_variable(known, words[0]);
+  if (words.size() == 2) return Observation::hard(v, require_state(graph, v, words[1]));
+  return Observation::soft(v, require_number<double>(words[1], "a likelihood"),
+                           require_number<double>(words[2], "a likelihood"));
 }
 
 }  // namespace
@@ -124,72 +149,34 @@ bool is_model(std::string const& file) {
 Model read_model(std::string const& file) { return require_format(file).read(file); }
 void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
 
-std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text) {
-  return Variables(graph).find(text);
-}
-
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph) {
-  Variables const known(graph);
+  VariableNames const known(graph);
   std::vector<std::pair<Index, int>> variables;
-  std::istringstream lines(read_text(file));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    auto const first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
-    if (first == std::string::npos || line[first] == '#') continue;
-    auto const name = line.substr(first, last + 1 - first);
-    auto const v = known.find(name);
-    if (!v) throw InputError(file, fmt::format("line {}", number), not_a_variable(name));
-    variables.emplace_back(*v, number);
-  }
+  for_each_line(file, read_text(file), [&](std::string_view line, int number) {
+    if (auto const word = word_of_line(line)) variables.emplace_back(require_variable(known, *word), number);
+  });
   return variables;
 }
 
-HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph) {
-  Variables const known(graph);
+HostEvidence parse_evidence(std::string const& text, std::string const& file, HostFactorGraph const& graph) {
+  VariableNames const known(graph);
   HostEvidence evidence;
   std::unordered_map<Index, std::pair<Observation, int>> seen;  // and on which line
-  std::istringstream lines(read_text(file));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    auto fail = [&](std::string const& message) { throw InputError(file, fmt::format("line {}", number), message); };
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::vector<std::string> word;
-    for (std::string w; words >> w;) word.push_back(w);
-    if (word.empty()) continue;
-    if (word.size() > 3 || word.size() < 2)
-      fail("`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed");
-    auto number_from = [&](std::string const& text, auto value, char const* what) {
-      auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (error != std::errc{} || end != text.data() + text.size()) fail(fmt::format("'{}' is not {}", text, what));
-      return value;
-    };
-    auto const found = known.find(word[0]);
-    if (!found) fail(not_a_variable(word[0]));
-    Index const v = *found;
-    Observation observation = Observation::hard(v, 0);
-    if (word.size() == 3)
-      observation = Observation::soft(v, number_from(word[1], double{}, "a likelihood"),
-                                      number_from(word[2], double{}, "a likelihood"));
-    else if (auto const named = state_of(graph, v, word[1]))
-      observation.value = *named;
-    // `true` could be either of yes and no
-    else if (has_state_names(graph, v) && !std::isdigit(static_cast<unsigned char>(word[1].front())))
-      fail(fmt::format("'{}' is no state of {}, whose states are {}", word[1], graph.name_of(v),
-                       fmt::join(graph.state_names[v], ", ")));
-    else if (word[1] == "true" || word[1] == "false")
-      observation.value = word[1] == "true";
-    else if ((observation.value = number_from(word[1], Index{}, "a value")) < 0)
-      fail(fmt::format("the value {} is negative", observation.value));
-    validate({observation}, graph, fmt::format("{}:line {}", file, number));
-    auto const [before, is_new] = seen.try_emplace(v, observation, number);
-    if (!is_new && !(before->second.first == observation))
-      fail(fmt::format("{} (variable {}) is observed otherwise than on line {}; keep one of the two", graph.name_of(v),
-                       v, before->second.second));
-    if (is_new) evidence.push_back(observation);
-  }
+  for_each_line(file, text, [&](std::string_view line, int number) {
+    auto const observation = observation_on(line, graph, known);
+    if (!observation) return;
+    validate(*observation, graph);
+    auto const [before, is_new] = seen.try_emplace(observation->variable, *observation, number);
+    if (!is_new && !(before->second.first == *observation))
+      throw InputError(fmt::format("{} (variable {}) is observed otherwise than on line {}; keep one of the two",
+                                   graph.name_of(observation->variable), observation->variable, before->second.second));
+    if (is_new) evidence.push_back(*observation);
+  });
   return evidence;
+}
+
+HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph) {
+  return parse_evidence(read_text(file), file, graph);
 }
 
 }  // namespace hornbill::io

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/text_file.hpp>
+#include <hornbill/types.hpp>
 
 namespace hornbill::io {
 
@@ -25,17 +24,6 @@ namespace hornbill::io {
 inline std::int64_t largest_variable_id() {
   auto const memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   return std::min<std::int64_t>(std::numeric_limits<Index>::max() - 1, memory / 64);
-}
-
-/// The whole text of a file.   \throws InputError if it is missing or cannot be read
-inline std::string read_text(std::string const& file) {
-  if (!std::filesystem::exists(file)) throw InputError(file, "", "no such file");
-  if (std::filesystem::is_directory(file)) throw InputError(file, "", "is a directory, not a file");
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) throw InputError(file, "", "cannot be read");
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte-order mark, which no editor shows
-  return text;
 }
 
 /// Reads tokens one by one; `#` at the start of a token comments out the rest of its line.

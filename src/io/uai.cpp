@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -55,12 +56,6 @@ void check_rows(std::vector<TableFactor> const& factors, std::string const& file
   }
 }
 
-std::vector<double> read_numbers(TokenReader& in) {
-  std::vector<double> numbers;
-  while (auto const token = in.next()) numbers.push_back(in.parse<double>(*token, "a number"));
-  return numbers;
-}
-
 struct WholeNumber {
   std::int64_t value;
   int line;
@@ -72,9 +67,25 @@ std::vector<WholeNumber> read_whole_numbers(TokenReader& in) {
   return numbers;
 }
 
+/// How many samples an evidence file holds, if that many follow their number, each as long as it says; otherwise 0.
+std::int64_t num_samples(std::vector<WholeNumber> const& numbers) {
+  std::size_t at = 1;
+  for (std::int64_t sample = 0; sample < numbers.front().value; ++sample) {
+    if (at >= numbers.size() || numbers[at].value < 0) return 0;
+    at += 1 + 2 * static_cast<std::size_t>(std::min<std::int64_t>(numbers[at].value, std::ssize(numbers)));
+  }
+  return at == numbers.size() ? numbers.front().value : 0;
+}
+
 /// Where an evidence file does not hold as many observations as it says.
 [[noreturn]] void fail_to_count(TokenReader const& in, std::vector<WholeNumber> const& numbers) {
   if (numbers.empty()) in.fail("the number of observed variables is needed, and a variable and its value for each");
+  if (num_samples(numbers) > 1)
+    in.fail_at(
+        numbers.front().line,
+        fmt::format("{} samples are given; one is read: write each into a file of its own (marginals --each takes "
+                    "several)",
+                    num_samples(numbers)));
   auto const [count, line] = numbers.front();
   if (count < 0) in.fail_at(line, fmt::format("the number of observed variables is {}", count));
   if (numbers.size() - 1 < 2 * static_cast<std::size_t>(count))
@@ -84,11 +95,6 @@ std::vector<WholeNumber> read_whole_numbers(TokenReader& in) {
   in.fail_at(numbers[2 * static_cast<std::size_t>(count) + 1].line,
              fmt::format("'{}' follows the last of {} observations",
                          numbers[2 * static_cast<std::size_t>(count) + 1].value, count));
-}
-
-void require_keyword(TokenReader& in, std::string_view keyword) {
-  if (auto const word = in.require(keyword); word != keyword)
-    in.fail(fmt::format("begins with '{}'; a file of this kind begins with {}", word, keyword));
 }
 
 }  // namespace
@@ -155,7 +161,7 @@ void write_uai(HostFactorGraph const& graph, std::string const& file) {
     auto const table = dense_table(graph, a, file);
     fmt::format_to(out, "\n{}\n{}\n", table.size(), fmt::join(table, " "));
   }
-  write_text_atomically(file, {text.data(), text.size()});
+  write_atomically(file, {text.data(), text.size()});
 }
 
 HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph) {
@@ -186,42 +192,6 @@ HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& g
     if (is_new) evidence.push_back(Observation::hard(v, static_cast<Index>(value)));
   }
   return evidence;
-}
-
-std::vector<std::vector<double>> read_uai_marginals(std::string const& file) {
-  TokenReader in(file);
-  require_keyword(in, "MAR");
-  std::vector<std::vector<double>> marginals(in.require_count("the number of variables", 0, largest_variable_id()));
-  for (auto& of_variable : marginals) {
-    of_variable.resize(in.require_count("a number of states", 1, 1 << 20));
-    for (double& p : of_variable) p = in.require_number<double>("a probability");
-  }
-  return marginals;
-}
-
-void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "MAR\n{}", marginals.size());
-  for (auto const& of_variable : marginals)
-    fmt::format_to(std::back_inserter(text), " {} {:.17g}", of_variable.size(), fmt::join(of_variable, " "));
-  text.push_back('\n');
-  write_text_atomically(file, {text.data(), text.size()});
-}
-
-double read_uai_log10_z(std::string const& file) {
-  TokenReader in(file);
-  require_keyword(in, "PR");
-  auto const numbers = read_numbers(in);
-  if (numbers.empty()) in.fail("ends without a number");
-  return numbers.back();
-}
-
-std::vector<Index> read_uai_assignment(std::string const& file) {
-  TokenReader in(file);
-  require_keyword(in, "MPE");
-  std::vector<Index> assignment(in.require_count("the number of variables", 0, largest_variable_id()));
-  for (Index& value : assignment) value = static_cast<Index>(in.require_count("a value", 0, 1 << 20));
-  return assignment;
 }
 
 }  // namespace hornbill::io

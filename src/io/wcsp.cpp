@@ -18,7 +18,7 @@ class WcspReader {
 
   tables::CostNetwork read() {
     network_.name = in_.require("the problem's name");
-    auto const num_variables = in_.require_count("the number of variables", 0, largest_variable_id());
+    auto const num_variables = read_num_variables();
     auto const largest_domain = in_.require_count("the largest domain size", 0, largest_domain_read);
     auto const num_functions = in_.require_count("the number of cost functions", 0, std::numeric_limits<Index>::max());
     network_.upper_bound = in_.require_count("the upper bound", 0, std::numeric_limits<Cost>::max());
@@ -32,6 +32,19 @@ class WcspReader {
 
  private:
   static constexpr std::int64_t largest_domain_read = 1 << 20;
+
+  std::int64_t read_num_variables() {
+    auto const token = in_.require("the number of variables");
+    if (token.find_first_not_of("-+.0123456789eE") != std::string_view::npos)
+      in_.fail(
+          fmt::format("'{}' follows the problem's name, {}, where the number of variables is needed: a name is one "
+                      "word, without blanks",
+                      token, network_.name));
+    auto const count = in_.parse<std::int64_t>(token, "the number of variables");
+    if (count < 0 || count > largest_variable_id())
+      in_.fail(fmt::format("the number of variables is {}; 0 to {} are possible", count, largest_variable_id()));
+    return count;
+  }
 
   Index read_domain(std::int64_t largest) {
     auto const size = in_.require_number<std::int64_t>("a domain size");

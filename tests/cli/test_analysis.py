@@ -50,7 +50,17 @@ class Analysis(CommandLine):
         fails("b.txt:line 2: the clause has no head", clauses=self.write("b.txt", "R: a\nR: NOT a, NOT b\n"))
         fails("b.txt:line 1: no clause derives elsewhere", alarms=self.write("b.txt", "elsewhere\n"))
         fails("b.txt:line 1: no clause derives source", alarms=self.write("b.txt", "source\n"))
-        fails("b.txt: has no probability for the rule R1", rules=self.write("b.txt", "R0: 0.9\nR2: 0.7\n"))
+        fails("b.txt: has no probability for the rule R1; add a line `R1: 0.999`", rules=self.write("b.txt", "R0: 0.9\nR2: 0.7\n"))
+        fails("b.txt: has no probability for the rules R0, R1, R2; add a line `R0: 0.999`, say, for each, or give a default", rules=self.write("b.txt", ""))
+        fails("b.txt:line 1: a blank is missing behind the colon of 'R1:NOT E(1), x'", clauses=self.write("b.txt", "R1:NOT E(1), x\n"))
+        for clause in ("R: edge(a, b)", "R: NOT edge(a, b), c"):
+            fails("separate literals, so leave out the blank, or put the name in double quotes", clauses=self.write("b.txt", clause + "\n"))
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "-o", "bad.h5", code=2)
+        for rules in (("--default-probability", 0.8), ("--default-probability", 0.8, "--rules", self.write("b.txt", "# none\n"))):
+            run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", *rules, "-o", "default.h5")
+        run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", self.write("c.txt", "R0: 0.8\nR1: 0.8\nR2: 0.8\n"), "-o", "given.h5")
+        for top in zip(*(json.loads(run("lbp", model, "--top", "all", "--json")[0])["top"] for model in ("default.h5", "given.h5")), strict=True):
+            self.assertEqual(*top)
         fails("b.txt:line 2: the probability of R1 is 1.5", rules=self.write("b.txt", "R0: 0.9\nR1: 1.5\n"))
         fails("clauses.txt: the clauses have a cycle: path(b) -> path(c) -> path(b)", step="build")
         self.write("rest.txt", "R: NOT x, y\nR: NOT y, x\nR: NOT y, alarm\n")

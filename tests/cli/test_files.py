@@ -97,7 +97,7 @@ class Files(CommandLine):
         for target in ("full.h5", "full.causal_fg"):
             done = subprocess.run([*limited, "generate", "--like", "hedc", target], capture_output=True, text=True)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn(target + ": cannot be written: is the disk full?", done.stderr)
+            self.assertIn(target + ": cannot be written: File too large", done.stderr)
             self.assertFalse([name for name in os.listdir(".") if "full" in name])
 
     def test_list_valued_attributes_of_others(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Output that cannot be written is an error of every command. Usage: test_output.py PROGRAM SOURCE_DIR"""
+"""Output: what cannot be written is an error of every command, what is there is kept, and pipes are files. Usage: test_output.py PROGRAM SOURCE_DIR"""
 import os
 import re
 import subprocess
@@ -63,6 +63,29 @@ class Output(CommandLine):
         self.assertIn("variables                  3", run("info", "closed.h5")[0])
         with open("closed.session") as session:
             self.assertEqual([line.split()[0] for line in session][0], "#")
+
+    def test_pipes(self):
+        self.clauses()
+        run("clauses", "prune", "clauses.txt", "--alarms", "alarms.txt", "-o", "pruned.txt")
+        with open("pruned.txt") as text:
+            pruned = text.read()
+        prune = f"{PROGRAM} clauses prune <(cat clauses.txt) --alarms <(cat alarms.txt) -o /dev/stdout"
+        for redirected in (f"{prune} | cat", f"{prune} > into.txt; cat into.txt"):
+            done = subprocess.run(["bash", "-c", redirected], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, pruned))
+            self.assertIn("clauses are left", done.stderr)
+        model = f"{PROGRAM} clauses model clauses.txt --alarms /dev/stdin --rules <(cat rules.txt) -o piped.h5 < alarms.txt && {PROGRAM} lbp piped.h5 --evidence <(echo 'alarm(c) true') --json"
+        done = subprocess.run(["bash", "-c", model], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        os.mkfifo("pipe.causal_fg")
+        done = subprocess.run(["bash", "-c", f"cat {FIG2} > pipe.causal_fg & {PROGRAM} info pipe.causal_fg"], capture_output=True, text=True)
+        self.assertIn("variables                  3", done.stdout)
+
+    def test_permissions_are_kept(self):
+        os.chmod("fig2.h5", 0o600)
+        for command in (("lbp", "fig2.h5", "-o", "fig2.h5"), ("convert", FIG2, "fig2.h5")):
+            run(*command)
+            self.assertEqual(os.stat("fig2.h5").st_mode & 0o777, 0o600)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Rankings: oracles, sessions, questions. Usage: test_rank.py PROGRAM SOURCE_DIR"""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -121,6 +122,34 @@ class Rank(CommandLine):
         self.assertEqual({one["variable"]: one["p_true"] for one in top}, {0: 1, 1: 1, 2: 0})
         self.write("both.txt", "0 1\n1 0\n")
         self.assertIn("contradicts itself", run("rank", "pair.causal_fg", "--alarms", "all", "--ask", "--evidence", "both.txt", code=5)[1])
+
+    def test_a_session_of_tuples_that_have_numbers_for_names(self):
+        """All commands that read a session mean the tuples that were labelled, also in sessions of earlier versions, which held numbers of variables."""
+        self.write("numbers.txt", 'A: NOT X, 7\nB: NOT Y, 2\nA: NOT "a b", "#3"\n')
+        self.write("rules.txt", "A: 0.5\nB: 0.5\nI: 0.5\n")
+        self.write("alarms.txt", '7\n2\n"#3"\n')
+        run("clauses", "model", "numbers.txt", "--alarms", "alarms.txt", "--rules", "rules.txt", "--input-rule", "I", "-o", "numbers.h5")
+        names = [one["name"] for one in sorted(json.loads(run("lbp", "numbers.h5", "--top", "all", "--count", 99, "--json")[0])["top"], key=lambda one: one["variable"])]
+        asked = subprocess.run([PROGRAM, "rank", "numbers.h5", "--ask", "--session", "numbers.session"], input="y\nn\ny\n", capture_output=True, text=True)
+        self.assertEqual(asked.returncode, 0, asked.stderr)
+        with open("numbers.session") as text:
+            lines = {json.loads(line[line.index("{"):])["name"]: line for line in text if "{" in line}
+        said = {name: "true" if '" true #' in line else "false" for name, line in lines.items()}
+        self.assertEqual(sorted(said), ["#3", "2", "7"])
+        by_name = self.write("labels.txt", "".join(f'"{name}" {value}\n' for name, value in said.items()))
+        by_number = self.write("earlier.session", "# session of hornbill rank\n" + "".join(re.sub('^"[^"]*"', str(names.index(name)), line) for name, line in lines.items()))
+        truth = self.write("truth.txt", "".join(f'"{name}"\n' for name in said if said[name] == "true"))
+        learned = json.loads(run("learn", "--run", "numbers.h5", by_name, "--json")[0])
+        for session in ("numbers.session", by_number):
+            with self.subTest(session=session):
+                for one in json.loads(run("lbp", "numbers.h5", "--evidence", session, "--top", "all", "--count", 99, "--json")[0])["top"]:
+                    if one["name"] in said:
+                        self.assertEqual(one["p_true"], said[one["name"]] == "true")
+                explained = [json.loads(run("explain", "numbers.h5", "7", "--evidence", labels, "--json")[0]) for labels in (by_name, session)]
+                self.assertEqual(explained[0], explained[1])
+                self.assertEqual({**learned, "steps": 0}, {**json.loads(run("learn", "--run", "numbers.h5", session, "--json")[0]), "steps": 0})
+                again = json.loads(run("rank", "numbers.h5", "--oracle", truth, "--session", session, "--json")[0])
+                self.assertEqual({one["name"]: one["label"] for one in again["rounds"]}, said)
 
     def test_bad_rank(self):
         run("rank", "g.h5", code=2)

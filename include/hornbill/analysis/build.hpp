@@ -16,6 +16,7 @@ namespace hornbill::analysis {
 struct BuildOptions {
   /// The rule whose instances inputs are, if they are uncertain facts; without, they are certain and leave no trace.
   std::optional<std::string> rule_of_inputs = std::nullopt;
+  std::optional<double> default_probability = std::nullopt;  ///< of rules for which none is given
 };
 
 /// Builds the factor graph of a Bayesian network: for each clause a variable that is true, with the product of its

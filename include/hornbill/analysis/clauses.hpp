@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ Selection select(ClauseSet const& clauses, std::span<Index const> listed);
 /// a blank; names may hold commas that no blank follows. The rules of a clause that was folded together from several
 /// are separated by ` + `. Repeated premises count once, and so do repeated clauses of one rule; two of several rules
 /// may be alike and yet not the same, since premises were folded away. Blank lines, and those that begin with `#`, are
-/// skipped.
+/// skipped. A name that would be divided so, or begins as a comment, stands in double quotes (io::quoted()).
 /// \throws InputError naming the line
 ClauseSet read_clauses(std::string const& file);
 
@@ -61,11 +62,19 @@ void write_clauses(ClauseSet const& clauses, std::string const& file);
 /// Reads `Rule: probability` lines.   \throws InputError naming the line
 std::map<std::string, double> read_rule_probabilities(std::string const& file);
 
+/// A line of that form.
+std::string to_line(std::string const& rule, double probability);
+
 /// The probability of each rule that some clause is of; 0 for others.
+/// \param default_probability  of rules for which there is none
 /// \shape [R]
-/// \throws InputError naming a rule for which there is none
+/// \throws InputError naming all rules for which there is none, without a default
 std::vector<double> probabilities_of_rules(ClauseSet const& clauses, std::map<std::string, double> const& probabilities,
-                                           std::string const& file);
+                                           std::string const& file,
+                                           std::optional<double> default_probability = std::nullopt);
+
+/// A clause's line, as to_string() makes it, without its rules.
+std::string literals_of(std::string const& line);
 
 /// Reads tuples that clauses derive, such as alarms, by name, one a line; those listed twice count once.
 /// \throws InputError naming the line of a tuple that no clause derives

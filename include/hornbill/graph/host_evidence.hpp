@@ -33,7 +33,10 @@ HostEvidence last_of_each_variable(HostEvidence const& evidence);
 /// follows from the one with certainty follows from the other.
 bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as);
 
-/// Checks variables, values and likelihoods.
+/// Checks variable, value and likelihoods.   \throws InputError, without a place
+void validate(Observation const& observation, HostFactorGraph const& graph);
+
+/// The same of a set.
 /// \param source  how messages begin, e.g. the file's name and the evidence set
 /// \throws InputError naming the entry
 void validate(HostEvidence const& evidence, HostFactorGraph const& graph, std::string const& source);

@@ -29,18 +29,17 @@ void write_model(Model const& model, std::string const& file);
 /// Checks a name under which something is to be stored: not empty, not `.` or `..`, no `/`.   \throws InputError
 void validate_name(std::string const& name, std::string const& what);
 
-/// The variable of a name, or of a number. Of several of one name the last: a tuple stands behind the clauses that
-/// derive it, and one without premises may be called as it is.
-std::optional<Index> find_variable(HostFactorGraph const& graph, std::string const& text);
-
-/// Reads variables by number or by name, one a line; blank lines, and those that begin with `#`, are skipped.
+/// Reads variables as VariableNames finds them, one a line (word_of_line()).
 /// \throws InputError naming the line
 /// \return each with its line
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph);
 
-/// Reads `variable value` lines; `#` begins a comment. A variable is given by number or by name. A value is a number,
-/// true, false, or the name of a state. Three columns, `variable l0 l1`, are soft evidence.
+/// Reads `variable value` lines of words (words_of()). A variable is found as VariableNames finds it. A value is the
+/// name of a state, in any case where that is said of one and not quoted; a number; or, where states have no names,
+/// true or false in any case. Three columns, `variable l0 l1`, are soft evidence.
 /// \throws InputError naming the line
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
+/// The same of a text that was read from a file.
+HostEvidence parse_evidence(std::string const& text, std::string const& file, HostFactorGraph const& graph);
 
 }  // namespace hornbill::io

@@ -26,14 +26,18 @@ void write_uai(HostFactorGraph const& graph, std::string const& file);
 /// \throws InputError
 HostEvidence read_uai_evidence(std::string const& file, HostFactorGraph const& graph);
 
-/// Reads marginals (MAR).   \return P(variable = state), by variable and state   \throws InputError
+// Files of results hold one solution or, of solvers that improve on what they have, several, each behind `-BEGIN-`: the
+// last counts. Some put the number of samples, which is 1, before each.
+
+/// Reads marginals (MAR).   \return P(variable = state), by variable and state
+/// \throws InputError also for what is no probability
 std::vector<std::vector<double>> read_uai_marginals(std::string const& file);
 
 /// Writes marginals (MAR), by variable and state.   \throws InputError if the file cannot be written
 void write_uai_marginals(std::vector<std::vector<double>> const& marginals, std::string const& file);
 
-/// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it.
-/// \throws InputError
+/// Reads the decimal logarithm of the partition function (PR), with evidence of the probability of it; -infinity where
+/// that is impossible.   \throws InputError
 double read_uai_log10_z(std::string const& file);
 
 /// Reads an assignment (MPE).   \return a value for each variable   \throws InputError
