@@ -41,7 +41,7 @@ struct Solved {
   elim::Elimination<Value> result;
   Prepared<elim::HostPlan> prepared;
   std::string device;
-  double order_seconds = 0, seconds = 0;
+  double order_seconds = 0, plan_seconds = 0, seconds = 0;
 };
 
 /// Runs what was prepared, and adds its time.
@@ -69,10 +69,12 @@ Solved<typename Semiring::Value> solve(ExactArguments const& a,
                                        tables::TableNetwork<typename Semiring::Value> const& network,
                                        bool counts = false) {
   Solved<typename Semiring::Value> solved;
-  auto const begin = Clock::now();
+  auto begin = Clock::now();
   auto order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
   solved.order_seconds = seconds_since(begin);
+  begin = Clock::now();
   solved.prepared = prepare(a, network, std::move(order), counts);
+  solved.plan_seconds = seconds_since(begin);
   solved.device = backend::describe(a.backend);
   solved.result = run<Semiring>(a, network, solved.prepared, solved.seconds);
   return solved;
@@ -86,6 +88,7 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
     answer.update(order_json(a, order, table_bytes));
     answer.update({{"device", solved.device},
                    {"order_seconds", solved.order_seconds},
+                   {"plan_seconds", solved.plan_seconds},
                    {"seconds", solved.seconds},
                    {"slices", static_cast<std::int64_t>(solved.result.slices)}});
     if constexpr (std::is_floating_point_v<Value>)
@@ -94,11 +97,12 @@ void print(ExactArguments const& a, Solved<Value> const& solved, nlohmann::json 
     return;
   }
   write_out(
-      "{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n  order in {}, elimination in {} on {} "
-      "({}{})\n",
+      "{}\n  order {}: width {}, {:.4g} cells combined, {} of tables{}\n"
+      "  order in {}, plan in {}, elimination in {} on {} ({}{})\n",
       text, a.order, order.width, order.total_cells, human_bytes(static_cast<double>(table_bytes)),
       slices_text(slice_bytes, solved.result.slices), human_seconds(solved.order_seconds),
-      human_seconds(solved.seconds), a.backend, solved.device, solved.result.took_logarithms ? ", logarithms" : "");
+      human_seconds(solved.plan_seconds), human_seconds(solved.seconds), a.backend, solved.device,
+      solved.result.took_logarithms ? ", logarithms" : "");
 }
 
 std::string count_text(double count) {

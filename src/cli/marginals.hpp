@@ -55,7 +55,7 @@ struct MarginalsResult {
   double slices = 0;
   std::vector<MarginalsOfSet> sets;
   std::string device;
-  double order_seconds = 0, setup_seconds = 0, seconds = 0;
+  double order_seconds = 0, plan_seconds = 0, setup_seconds = 0, seconds = 0;
 };
 
 /// "road.bif, wet.txt".

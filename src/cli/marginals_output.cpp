@@ -199,8 +199,9 @@ void print_text(MarginalsArguments const& a, Model const& model, MarginalsProble
   write_out("  order {}: width {}, {} cliques, {} of tables{}{}\n", a.order, r.order.width, r.num_cliques,
             human_bytes(static_cast<double>(r.table_bytes)), slices_text(r.slice_bytes, r.slices),
             r.sets.size() > 1 ? fmt::format(", {} evidence sets at once", r.sets_at_once) : "");
-  write_out("  order in {}, set-up in {}, propagation in {} on {} ({}, {})\n", human_seconds(r.order_seconds),
-            human_seconds(r.setup_seconds), human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
+  write_out("  order in {}, plan in {}, set-up in {}, propagation in {} on {} ({}, {})\n",
+            human_seconds(r.order_seconds), human_seconds(r.plan_seconds), human_seconds(r.setup_seconds),
+            human_seconds(r.seconds), a.backend, r.device, arithmetic_text(r));
 }
 
 void print_json(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
@@ -212,6 +213,7 @@ void print_json(MarginalsArguments const& a, Model const& model, MarginalsProble
                {"sets_at_once", r.sets_at_once},
                {"slices", static_cast<std::int64_t>(r.slices)},
                {"order_seconds", r.order_seconds},
+               {"plan_seconds", r.plan_seconds},
                {"setup_seconds", r.setup_seconds},
                {"seconds", r.seconds}});
   if (prints_marginals(a) && std::any_of(r.sets.begin(), r.sets.end(), std::mem_fn(&MarginalsOfSet::is_possible)))

@@ -114,11 +114,13 @@ void keep(Exec const& exec, MarginalsProblem const& problem, HostFactorGraph con
 /// \return sets of which products left the range of numbers
 template <class Semiring, class Exec, class Calibrate>
 std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& problem, HostFactorGraph const& graph,
-                                   jtree::HostPlan host, std::vector<std::size_t> const& which, MarginalsResult& result,
-                                   Calibrate const& calibrate) {
+                                   jtree::Plan<typename Exec::memory_space> const& plan,
+                                   std::vector<std::size_t> const& which, char const* arithmetic,
+                                   MarginalsResult& result, Calibrate const& calibrate) {
   using Value = typename Semiring::Value;
+  if (which.empty()) return {};
+  for (std::size_t s : which) result.sets[s].arithmetic = arithmetic;
   auto begin = Clock::now();
-  auto const plan = jtree::make_plan(exec, std::move(host));
   auto state = jtree::make_state<Semiring>(exec, plan, tables::converted<Value>(problem.network));
   auto const at_once = static_cast<std::size_t>(plan.host.num_sets);
   Kokkos::View<Value*, typename Exec::memory_space> const p(
@@ -145,35 +147,52 @@ std::vector<std::size_t> propagate(Exec const& exec, MarginalsProblem const& pro
   return out_of_range;
 }
 
-/// The same on --backend, for sets that nothing is known of yet.   \param[in,out] which  then those of which products
-/// left the range of numbers
-template <class Semiring>
-void propagate(MarginalsArguments const& a, Model const& model, MarginalsProblem const& problem,
-               jtree::JoinTree const& tree, char const* arithmetic, std::vector<std::size_t>& which,
-               MarginalsResult& result) {
-  if (which.empty()) return;
-  for (std::size_t s : which) result.sets[s].arithmetic = arithmetic;
+/// The same in numbers of one type: where products leave their range, doubles once more as logarithms, with the same
+/// plan.   \return sets of which products left the range of floats
+template <class Value, class Exec, class Calibrate>
+std::vector<std::size_t> propagate_in(Exec const& exec, MarginalsProblem const& problem, HostFactorGraph const& graph,
+                                      jtree::HostPlan host, std::vector<std::size_t> const& which,
+                                      MarginalsResult& result, Calibrate const& calibrate) {
+  auto const begin = Clock::now();
+  auto const plan = jtree::make_plan(exec, std::move(host));
+  result.setup_seconds += seconds_since(begin);
+  constexpr bool is_double = std::is_same_v<Value, double>;
+  auto out_of_range = propagate<tables::SumProduct<Value>>(exec, problem, graph, plan, which,
+                                                           is_double ? "double" : "float", result, calibrate);
+  if constexpr (is_double)
+    out_of_range =
+        propagate<tables::LogSumExp<double>>(exec, problem, graph, plan, out_of_range, "logarithms", result, calibrate);
+  return out_of_range;
+}
+
+/// The same on --backend.
+template <class Value>
+std::vector<std::size_t> propagate_on_backend(MarginalsArguments const& a, Model const& model,
+                                              MarginalsProblem const& problem, jtree::JoinTree const& tree,
+                                              std::vector<std::size_t> const& which, MarginalsResult& result) {
+  if (which.empty()) return {};
   try {
-    auto prepared = prepare<typename Semiring::Value>(a, problem, tree, static_cast<Index>(which.size()));
+    auto const begin = Clock::now();
+    auto prepared = prepare<Value>(a, problem, tree, static_cast<Index>(which.size()));
+    result.plan_seconds += seconds_since(begin);
     result.table_bytes = std::max(result.table_bytes, prepared.table_bytes);
     result.sets_at_once = std::max(result.sets_at_once, prepared.plan.num_sets);
     result.slice_bytes = std::max(result.slice_bytes, prepared.slice_bytes);
-    backend::visit(a.backend, [&](auto const& exec) {
+    return backend::visit(a.backend, [&](auto const& exec) {
       auto const in_slices = [&](auto const& plan, auto& state) {
         result.slices += jtree::calibrate_in_slices(exec, plan, state, prepared.slice_bytes);
       };
       auto const at_once = [&](auto const& plan, auto& state) { jtree::calibrate(exec, plan, state); };
-      if (prepared.slice_bytes > 0)
-        which = propagate<Semiring>(Kokkos::DefaultHostExecutionSpace(), problem, model.graph, std::move(prepared.plan),
-                                    which, result, in_slices);
-      else
-        which = propagate<Semiring>(exec, problem, model.graph, std::move(prepared.plan), which, result, at_once);
+      return prepared.slice_bytes > 0
+                 ? propagate_in<Value>(Kokkos::DefaultHostExecutionSpace(), problem, model.graph,
+                                       std::move(prepared.plan), which, result, in_slices)
+                 : propagate_in<Value>(exec, problem, model.graph, std::move(prepared.plan), which, result, at_once);
     });
   } catch (CapacityError const& e) {
     std::string const message = e.what();
     throw CapacityError(
         (message.starts_with(a.file) ? message : fmt::format("{} on backend {}: {}", a.file, a.backend, message)) +
-        (a.precision == "float" && sizeof(typename Semiring::Value) == sizeof(double)
+        (a.precision == "float" && std::is_same_v<Value, double>
              ? ". Single precision was not enough, so this is in double"
              : ""));
   }
@@ -216,13 +235,12 @@ MarginalsResult find_marginals(MarginalsArguments const& a, Model const& model, 
   if (a.precision == "float" && fits_single_precision(problem.network)) {
     auto const last = std::stable_partition(which.begin(), which.end(),
                                             [&](std::size_t s) { return fits_single_precision(problem.sets[s]); });
-    std::vector<std::size_t> in_single(which.begin(), last);
+    std::vector<std::size_t> const in_single(which.begin(), last);
     which.erase(which.begin(), last);
-    propagate<tables::SumProduct<float>>(a, model, problem, tree, "float", in_single, result);
-    which.insert(which.end(), in_single.begin(), in_single.end());
+    auto const left = propagate_on_backend<float>(a, model, problem, tree, in_single, result);
+    which.insert(which.end(), left.begin(), left.end());
   }
-  propagate<tables::SumProduct<double>>(a, model, problem, tree, "double", which, result);
-  propagate<tables::LogSumExp<double>>(a, model, problem, tree, "logarithms", which, result);
+  propagate_on_backend<double>(a, model, problem, tree, which, result);
   explain_conflicts(a, model, problem, result.sets);
   return result;
 }

@@ -9,8 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <random>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +18,7 @@
 
 #include "depth_first.hpp"
 #include "primal_graph.hpp"
+#include "score_queue.hpp"
 
 namespace hornbill::elim {
 namespace {
@@ -38,11 +37,19 @@ class Best {
   /// \param which  its number; of equal orders the first is the best, whichever was made first
   void offer(int which, Order order) {
     std::lock_guard const lock(mutex_);
+    if (is_settled()) return;
     if (order_ && std::pair(order_->total_cells, which_) < std::pair(order.total_cells, which)) return;
     min_cells_ = order.total_cells;
     order_ = std::move(order);
     which_ = which;
   }
+  /// An order without fill: others could have no smaller cliques, and need not be made.
+  void settle(Order order) {
+    std::lock_guard const lock(mutex_);
+    order_ = std::move(order);
+    min_cells_ = settled;
+  }
+  bool is_settled() const { return min_cells() == settled; }
   void give_up(TooLarge const& too_large) {
     std::lock_guard const lock(mutex_);
     auto const key = [](TooLarge const& t) { return std::pair(t.cells, t.which); };
@@ -61,6 +68,7 @@ class Best {
   int mildest() const { return mildest_.which; }
 
  private:
+  static constexpr double settled = -1;
   std::mutex mutex_;
   std::atomic<double> min_cells_ = std::numeric_limits<double>::infinity();
   std::optional<Order> order_;
@@ -73,8 +81,9 @@ class Best {
 class Attempt {
  public:
   virtual ~Attempt() = default;
-  /// \param graph  without the variables before   \return false where the order is given up
-  virtual bool append(PrimalGraph const& graph, Index v) = 0;
+  /// \param graph  without the variables before   \param fills  whether the variable's elimination may make others
+  /// neighbours   \return false where the order is given up
+  virtual bool append(PrimalGraph const& graph, Index v, bool fills) = 0;
   virtual void finish() = 0;
 };
 
@@ -85,12 +94,13 @@ class Candidate : public Attempt {
   Candidate(Best& best, int which, double max_cells) : best_(best), which_(which), max_cells_(max_cells) {}
 
   /// Gives up where a table would be larger than it may be, or another order is better.
-  bool append(PrimalGraph const& graph, Index v) override {
+  bool append(PrimalGraph const& graph, Index v, bool fills) override {
     double const of_table = graph.table_cells(v), cells = graph.cells(v);
     if (of_table > max_cells_) {
       best_.give_up({which_, of_table});
       return false;
     }
+    fills_ = fills_ || fills;
     order_.variables.push_back(v);
     order_.width = std::max(order_.width, static_cast<int>(graph.neighbours(v).size()));
     order_.total_cells += cells;
@@ -98,14 +108,24 @@ class Candidate : public Attempt {
       order_.largest_cells = cells;
       order_.widest = v;
     }
-    return order_.total_cells <= best_.min_cells();
+    return may_settle() || order_.total_cells <= best_.min_cells();
   }
-  void finish() override { best_.offer(which_, std::move(order_)); }
+  void finish() override {
+    if (may_settle())
+      best_.settle(std::move(order_));
+    else
+      best_.offer(which_, std::move(order_));
+  }
 
  private:
+  /// The first order goes on while it makes no table that was not there, so that it depends on no thread whether it is
+  /// the one that counts.
+  bool may_settle() const { return which_ == 0 && !fills_; }
+
   Best& best_;
   int which_;
   double max_cells_;
+  bool fills_ = false;
   Order order_;
 };
 
@@ -117,7 +137,7 @@ class Measurement : public Attempt {
 
   /// Gives up where it would take long, but not before the first table that is too large: so far the order was made
   /// before.
-  bool append(PrimalGraph const& graph, Index v) override {
+  bool append(PrimalGraph const& graph, Index v, bool) override {
     auto const width = static_cast<int>(graph.neighbours(v).size());
     excess_.width = std::max(excess_.width, width);
     if (double const cells = graph.table_cells(v); cells > excess_.cells) {
@@ -136,10 +156,13 @@ class Measurement : public Attempt {
   Excess excess_{.is_whole = false};
 };
 
+/// Whether the elimination of a variable may make others neighbours.
+bool may_fill(PrimalGraph const& graph, Index v) { return graph.neighbours(v).size() > 1; }
+
 /// In an order that is known.
 void follow(Attempt& attempt, PrimalGraph graph, std::vector<Index> const& variables) {
   for (Index v : variables) {
-    if (!attempt.append(graph, v)) return;
+    if (!attempt.append(graph, v, may_fill(graph, v))) return;
     graph.eliminate(v);
   }
   attempt.finish();
@@ -153,40 +176,18 @@ double score(PrimalGraph& graph, Index v, Heuristic heuristic) {
   }
 }
 
-/// Variables that are left, that of the least score first; of equal ones any.
-class Queue {
- public:
-  Queue(PrimalGraph& graph, Heuristic heuristic, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (Index v = 0; v < graph.num_variables(); ++v) keys_.emplace_back(score(graph, v, heuristic), random(), v);
-    left_ = {keys_.begin(), keys_.end()};
-  }
-  bool is_empty() const { return left_.empty(); }
-  double score_of(Index v) const { return std::get<double>(keys_[v]); }
-  Index pop() {
-    Index const v = std::get<Index>(*left_.begin());
-    left_.erase(left_.begin());
-    return v;
-  }
-  void set_score(Index v, double score) {
-    left_.erase(keys_[v]);
-    std::get<double>(keys_[v]) = score;
-    left_.insert(keys_[v]);
-  }
-
- private:
-  using Key = std::tuple<double, std::uint64_t, Index>;
-  std::vector<Key> keys_;
-  std::set<Key> left_;
-};
+ScoreQueue queue_of(PrimalGraph& graph, Heuristic heuristic, std::uint64_t seed) {
+  return {graph.num_variables(), [&](Index v) { return score(graph, v, heuristic); }, seed};
+}
 
 /// Greedily, always the variable of the least score in the graph that elimination makes.
 void go_greedily(Attempt& attempt, PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
-  Queue queue(graph, heuristic, seed);
+  auto queue = queue_of(graph, heuristic, seed);
   FillChanges changes(graph.num_variables());
   while (!queue.is_empty()) {
     Index const v = queue.pop();
-    if (!attempt.append(graph, v)) return;
+    bool const fills = heuristic == Heuristic::min_fill ? queue.score_of(v) > 0 : may_fill(graph, v);
+    if (!attempt.append(graph, v, fills)) return;
     if (heuristic == Heuristic::min_fill) {
       graph.eliminate(v, changes);
       changes.take([&](Index w, double change) {
@@ -203,7 +204,7 @@ void go_greedily(Attempt& attempt, PrimalGraph graph, Heuristic heuristic, std::
 
 /// Ascending by neighbours, in what is left of the graph as it was (min_width) or in the whole graph (degree).
 std::vector<Index> by_neighbours(PrimalGraph graph, Heuristic heuristic, std::uint64_t seed) {
-  Queue queue(graph, heuristic, seed);
+  auto queue = queue_of(graph, heuristic, seed);
   std::vector<Index> order;
   while (!queue.is_empty()) {
     Index const v = queue.pop();
@@ -256,6 +257,7 @@ Order make_order(std::span<Index const> cardinality, std::vector<std::span<Index
   for (int i = 0; i < options.tries; ++i) seeds.push_back(random());
   Best best;
   for_each_at_once(options.tries, [&](int i) {
+    if (best.is_settled()) return;
     try {
       Candidate candidate(best, i, options.max_cells);
       make(candidate, graph, options.heuristic, seeds[i]);

@@ -216,16 +216,30 @@ class Planner {
 
   /// The product over connected parts, of a marginal of a variable of each.
   void make_total() {
+    auto const root_of = roots();
     std::vector<bool> seen(plan_.tree.cliques.size());
     for (Index v = 0; v < num_variables_; ++v) {
-      Index root = plan_.tree.clique_of[v];
-      while (plan_.tree.parent[root] >= 0) root = plan_.tree.parent[root];
+      Index const root = root_of[plan_.tree.clique_of[v]];
       if (seen[root]) continue;
       seen[root] = true;
       totals_.push_back(marginal_of({plan_.marginals[v]}, {}));
     }
     plan_.total =
         marginal_of(tables::merge_small(plan_.reductions, std::move(totals_), plan_.num_sets, in_order_.places()), {});
+  }
+
+  /// Of each clique.
+  std::vector<Index> roots() const {
+    std::vector<Index> root(plan_.tree.cliques.size(), -1), path;
+    for (std::size_t c = 0; c < root.size(); ++c) {
+      Index at = static_cast<Index>(c);
+      for (; root[at] < 0 && plan_.tree.parent[at] >= 0; at = plan_.tree.parent[at]) path.push_back(at);
+      Index const end = root[at] < 0 ? at : root[at];
+      root[at] = end;
+      for (Index passed : path) root[passed] = end;
+      path.clear();
+    }
+    return root;
   }
 
   Index marginal_of(std::vector<Index> inputs, std::vector<Index> scope) {

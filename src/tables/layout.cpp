@@ -159,13 +159,12 @@ Index highs_of_block(HostReductions const& host, HostReduction const& reduction,
       std::clamp<Offset>(Offset{task.rows_high} * task.blocks_of_row / blocks, 1, std::min(states, most)));
 }
 
-ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size, Layout& layout,
-                        Steps& steps) {
+ReductionTask make_task(HostReductions const& host, HostReduction const& reduction, Index team_size,
+                        std::vector<ReductionInput>& inputs, Steps& steps) {
   auto const& output = host.tables()[reduction.output];
   Digits const rows(host, output.scope, min_rows_low), over(host, reduction.eliminated, min_over_low);
   ReductionTask task{.output = output.offset,
                      .table = reduction.output,
-                     .first_input = static_cast<Index>(layout.inputs.size()),
                      .num_inputs = static_cast<Index>(reduction.inputs.size()),
                      .rows_low = rows.num_low,
                      .rows_high = rows.num_high,
@@ -191,17 +190,17 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
     task.run = factors.run;
     task.num_apart = factors.num_apart;
   }
+  inputs.clear();
   for (Index t : factors.inputs) {
     auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
-    layout.inputs.push_back(
-        {.begin = host.tables()[t].offset,
-         .table = t,
-         .stride = over_low.empty() ? 0 : over_low.front().second,
-         .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1),
-         .row_low = steps.begin_of(row_low),
-         .row_high = steps.begin_of(dimensions_of(host, t, high)),
-         .over_low = steps.begin_of(over_low),
-         .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
+    inputs.push_back({.begin = host.tables()[t].offset,
+                      .table = t,
+                      .stride = over_low.empty() ? 0 : over_low.front().second,
+                      .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1),
+                      .row_low = steps.begin_of(row_low),
+                      .row_high = steps.begin_of(dimensions_of(host, t, high)),
+                      .over_low = steps.begin_of(over_low),
+                      .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
   }
   return task;
 }
@@ -212,19 +211,45 @@ Index blocks_of(ReductionTask const& task) {
   return (task.rows_high + task.highs_of_block - 1) / task.highs_of_block * task.blocks_of_row;
 }
 
-Layout make_layout(HostReductions const& reductions, Index team_size) {
-  Layout layout;
-  Steps steps(layout.steps);
-  for (auto const& reduction : reductions.reductions())
-    layout.tasks.push_back(make_task(reductions, reduction, team_size, layout, steps));
-  return layout;
+std::size_t num_inputs(HostReductions const& reductions) {
+  std::size_t count = 0;
+  for (auto const& reduction : reductions.reductions()) count += reduction.inputs.size();
+  return count;
 }
 
-std::size_t bytes_of(Layout const& layout) {
+std::vector<Index> lay_out(HostReductions const& reductions, Index team_size, std::span<ReductionTask> tasks,
+                           std::span<ReductionInput> inputs) {
+  std::vector<Index> all_steps;
+  Steps steps(all_steps);
+  std::vector<ReductionInput> of_task;
+  std::size_t first = 0;
+  for (std::size_t r = 0; r < tasks.size(); ++r) {
+    tasks[r] = make_task(reductions, reductions.reductions()[r], team_size, of_task, steps);
+    tasks[r].first_input = static_cast<Index>(first);
+    std::ranges::copy(of_task, inputs.begin() + static_cast<std::ptrdiff_t>(first));
+    first += of_task.size();
+  }
+  return all_steps;
+}
+
+ReductionTask lay_out_one(HostReductions const& reductions, std::size_t reduction, Index team_size) {
+  std::vector<Index> all_steps;
+  Steps steps(all_steps);
+  std::vector<ReductionInput> inputs;
+  return make_task(reductions, reductions.reductions()[reduction], team_size, inputs, steps);
+}
+
+/// Not by a layout that is thrown away: of a million variables it has a gigabyte.
+std::size_t layout_bytes(HostReductions const& reductions, Index team_size) {
+  std::vector<Index> all_steps;
+  Steps steps(all_steps);
+  std::vector<ReductionInput> inputs;
   std::size_t blocks = 0;
-  for (auto const& task : layout.tasks) blocks += static_cast<std::size_t>(blocks_of(task));
-  return layout.tasks.size() * (sizeof(ReductionTask) + sizeof(Index)) + layout.inputs.size() * sizeof(ReductionInput) +
-         layout.steps.size() * sizeof(Index) + blocks * sizeof(BlockPlace);
+  for (auto const& reduction : reductions.reductions())
+    blocks += static_cast<std::size_t>(blocks_of(make_task(reductions, reduction, team_size, inputs, steps)));
+  return reductions.reductions().size() * (sizeof(ReductionTask) + sizeof(Index)) +
+         num_inputs(reductions) * sizeof(ReductionInput) + all_steps.size() * sizeof(Index) +
+         blocks * sizeof(BlockPlace);
 }
 
 }  // namespace hornbill::tables::detail

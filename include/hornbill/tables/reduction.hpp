@@ -100,7 +100,7 @@ struct Reductions {
   Kokkos::View<detail::ReductionTask const*, MemorySpace> tasks;  ///< one a reduction
   Kokkos::View<detail::ReductionInput const*, MemorySpace> inputs;
   Kokkos::View<Index const*, MemorySpace> steps;
-  std::vector<detail::ReductionTask> host_tasks;
+  Kokkos::View<detail::ReductionTask const*, Kokkos::HostSpace> host_tasks;  ///< the same, or on the host `tasks`
 };
 
 /// Some reductions, in the order in which they can be run.
@@ -148,7 +148,7 @@ std::vector<Value> cells_of(ExecutionSpace const& exec, HostReductions const& ho
 template <class Value>
 std::size_t bytes_needed(HostReductions const& host) {
   return static_cast<std::size_t>(host.num_cells()) * sizeof(Value) + host.tables().size() * 2 * sizeof(Value) +
-         detail::bytes_of(detail::make_layout(host, detail::max_team_size));
+         detail::layout_bytes(host, detail::max_team_size);
 }
 
 /// Runs reductions, level by level.   \async yes

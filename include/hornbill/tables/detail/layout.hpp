@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include <hornbill/types.hpp>
@@ -46,21 +47,23 @@ struct BlockPlace {
   Index task = 0, block = 0;  ///< block within the task
 };
 
-/// All of them, on the host.
-struct Layout {
-  std::vector<ReductionTask> tasks;  ///< one a reduction, in their order
-  std::vector<ReductionInput> inputs;
-  std::vector<Index> steps;  ///< how far each state of a digit goes in an input, in cells
-};
-
 /// Teams that a reduction takes.
 Index blocks_of(ReductionTask const& task);
 
+/// Inputs of all reductions together.
+std::size_t num_inputs(HostReductions const& reductions);
+
+/// Lays reductions out.
 /// \param team_size  lanes of a team; with one, no row is shared
-Layout make_layout(HostReductions const& reductions, Index team_size);
+/// \param[out] tasks  one a reduction, in their order   \param[out] inputs  num_inputs() of them
+/// \return steps: how far each state of a digit goes in an input, in cells
+std::vector<Index> lay_out(HostReductions const& reductions, Index team_size, std::span<ReductionTask> tasks,
+                           std::span<ReductionInput> inputs);
+/// The same of one.
+ReductionTask lay_out_one(HostReductions const& reductions, std::size_t reduction, Index team_size);
 
 /// Bytes of a layout and of what runs all of it.
-std::size_t bytes_of(Layout const& layout);
+std::size_t layout_bytes(HostReductions const& reductions, Index team_size);
 
 }  // namespace detail
 }  // namespace hornbill::tables

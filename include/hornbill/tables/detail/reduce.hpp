@@ -59,12 +59,24 @@ template <class ExecutionSpace>
 Reductions<typename ExecutionSpace::memory_space> make_reductions(ExecutionSpace const& exec,
                                                                   HostReductions const& host) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  auto layout = detail::make_layout(host, detail::team_size_of<ExecutionSpace>);
+  auto const tasks = hornbill::detail::allocate<Kokkos::View<detail::ReductionTask*, MemorySpace>>(
+      exec, "hornbill::tables::tasks", host.reductions().size());
+  auto const inputs = hornbill::detail::allocate<Kokkos::View<detail::ReductionInput*, MemorySpace>>(
+      exec, "hornbill::tables::inputs", detail::num_inputs(host));
+  auto const host_tasks = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, Kokkos::HostSpace{}, tasks);
+  auto const host_inputs = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, Kokkos::HostSpace{}, inputs);
+  exec.fence("hornbill: allocation before the host writes a mirror of it");
+  auto const steps =
+      detail::lay_out(host, detail::team_size_of<ExecutionSpace>, std::span(host_tasks.data(), host_tasks.size()),
+                      std::span(host_inputs.data(), host_inputs.size()));
+  Kokkos::deep_copy(exec, tasks, host_tasks);
+  Kokkos::deep_copy(exec, inputs, host_inputs);
+  exec.fence("hornbill: copies from mirrors");
   Reductions<MemorySpace> result;
-  result.tasks = detail::to_view<detail::ReductionTask, MemorySpace>(exec, "hornbill::tables::tasks", layout.tasks);
-  result.inputs = detail::to_view<detail::ReductionInput, MemorySpace>(exec, "hornbill::tables::inputs", layout.inputs);
-  result.steps = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::steps", layout.steps);
-  result.host_tasks = std::move(layout.tasks);
+  result.tasks = tasks;
+  result.inputs = inputs;
+  result.steps = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::steps", steps);
+  result.host_tasks = host_tasks;
   return result;
 }
 
@@ -83,7 +95,7 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(
     if (level.empty()) continue;
     schedule.first_block.push_back(std::ssize(blocks));
     for (Index r : level) {
-      Index const count = detail::blocks_of(reductions.host_tasks[r]);
+      Index const count = detail::blocks_of(reductions.host_tasks(r));
       for (Index block = 0; block < count; ++block) blocks.push_back({r, block});
       order.push_back(r);
     }
