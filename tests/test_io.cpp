@@ -331,6 +331,35 @@ TEST_CASE("io: text formats name the line") {
   CHECK(graph.p2[0] == doctest::Approx(0.1));
 }
 
+TEST_CASE("io: labels with gaps are names") {
+  Folder folder;
+  write_text(folder / "a.fg", "2\n\n2\n0 9\n2 2\n4\n0 1\n1 2\n2 3\n3 4\n\n1\n2\n3\n3\n0 1\n1 2\n2 3\n");
+  auto const graph = io::read_fg(folder / "a.fg");
+  CHECK(graph.num_variables == 3);
+  CHECK(graph.variable_names == std::vector<std::string>{"0", "2", "9"});
+  CHECK(graph.cardinality == std::vector<Index>{2, 3, 2});
+  CHECK(graph.factor_variables == std::vector<Index>{0, 2, 1});
+  io::write_fg(graph, folder / "b.fg");
+  check_equal(io::read_fg(folder / "b.fg"), graph);
+  CHECK(io::read_fg(folder / "b.fg").variable_names == graph.variable_names);
+  write_text(folder / "a.causal_fg", "2\n\n3\nI\n0.25\n\n2000000000\n*0.5\n1\n3\n");
+  auto const causal = io::read_causal_fg(folder / "a.causal_fg");
+  CHECK(causal.num_variables == 2);
+  CHECK(causal.variable_names == std::vector<std::string>{"3", "2000000000"});
+  io::write_causal_fg(causal, folder / "b.causal_fg");
+  CHECK(io::read_causal_fg(folder / "b.causal_fg").variable_names == causal.variable_names);
+  write_text(folder / "e", "2000000000 true\n");  // by name
+  CHECK(io::read_evidence_text(folder / "e", causal) == HostEvidence{Observation::hard(1, 1)});
+  write_text(folder / "whole.fg", "1\n\n2\n1 0\n2 2\n4\n0 1\n1 2\n2 3\n3 4\n");
+  CHECK(io::read_fg(folder / "whole.fg").variable_names.empty());
+  check_refused(
+      [&] {
+        write_text(folder / "c.fg", "2\n\n1\n7\n2\n1\n0 1\n\n1\n7\n3\n1\n0 1\n");
+        io::read_fg(folder / "c.fg");
+      },
+      "line 13: variable 7 has 3 states here, but 2 in an earlier factor");
+}
+
 TEST_CASE("io: text evidence, by number or name, hard or soft") {
   Folder folder;
   auto graph = small_graph();

@@ -42,6 +42,7 @@ void refuse(Read const& read, std::string const& text, std::string const& messag
 auto const uai = [](std::string const& file) { return io::read_uai(file); };
 auto const bif = [](std::string const& file) { return io::read_bif(file); };
 auto const wcsp = [](std::string const& file) { return io::read_wcsp(file); };
+auto const cfn = [](std::string const& file) { return io::read_cfn(file); };
 
 }  // namespace
 
@@ -241,6 +242,37 @@ TEST_CASE("bif: rows are divided by their sums, with a warning where they are fa
   CHECK(warnings[0].find("line 9: the row (on, no) of grass adds to 0.8, and was divided by it") != std::string::npos);
 }
 
+TEST_CASE("bif: as JavaBayes, older tools and pyAgrum write it") {
+  auto const expected = from_text(rain, bif);
+  auto const check_same = [&](std::string const& text) {
+    auto const graph = from_text(text, bif);
+    CHECK(graph.table_values == expected.table_values);
+    CHECK(graph.factor_variables == expected.factor_variables);
+    CHECK(graph.variable_names == expected.variable_names);
+  };
+  check_same(replaced(rain, "table 0.2, 0.8;", "table 0.2 0.8;"));
+  check_same(replaced(rain, "table 0.01, 0.4, 0.99, 0.6;", "table 0.01 0.4\n0.99 0.6;"));
+  check_same(replaced(rain, "(on, no) 0.1, 0.2, 0.7;", "(on no) 0.1 0.2 0.7, ;"));
+  check_same(replaced(rain, "default 0.9, 0.1, 0.0;", "default 0.9 0.1 0.0,;"));
+  check_same(replaced(rain, "( \"lawn sprinkler\" | rain )", "(\"lawn sprinkler\" rain)"));
+  check_same(replaced(rain, "( \"lawn sprinkler\" | rain )", "(\"lawn sprinkler\", \"rain\",)"));
+  check_same(replaced(rain, "{ dry, damp, wet }", "{ dry damp wet, }"));
+  check_same(replaced(rain, "// two causes", "property \"credal-set { constant-density-bounded 1.1 }\" ;"));
+  check_same(replaced(rain, "network weather {", "network {"));
+  check_same(replaced(rain, "  default 0.9", "  property \"position = (73, 165)\" ;\n  default 0.9"));
+  auto const intervals = from_text(
+      "network \"unnamedBN\" {}\nvariable a { type discrete [3] { (0_2], (2_4), \"[4;5[\" }; }\nvariable b { type "
+      "discrete[2] "
+      "{[0;1[, (0_2]};}\nprobability (a) {table 0.2 0.3 0.5;}\nprobability (b | a) { ((0_2]) 0.1 0.9; ((2_4)) 0.3 "
+      "0.7;\n"
+      "([4;5[) 0.6 0.4; }\n",
+      bif);
+  CHECK(intervals.state_names[0] == std::vector<std::string>{"(0_2]", "(2_4)", "[4;5["});
+  CHECK(intervals.state_names[1] == std::vector<std::string>{"[0;1[", "(0_2]"});
+  auto const of_b = intervals.table_of(1);
+  CHECK(std::vector(of_b.begin(), of_b.end()) == std::vector{0.1, 0.9, 0.3, 0.7, 0.6, 0.4});
+}
+
 TEST_CASE("bif: what is wrong is named by its line") {
   refuse(bif, "", "there is no variable in it");
   refuse(bif, replaced(rain, "(on, yes)", "(up, yes)"), "line 11: 'up' is no state of lawn sprinkler");
@@ -248,7 +280,8 @@ TEST_CASE("bif: what is wrong is named by its line") {
   refuse(bif, replaced(rain, "(on, no)", "(on, yes)"), "line 12: this row was given before");
   refuse(bif, replaced(rain, "  default 0.9, 0.1, 0.0;\n", ""),
          "line 9: the probability of grass has no row (off, yes)");
-  refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, 0.2;"), "line 12: ';' stands where ',' is needed");
+  refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, 0.2;"), "line 12: there are 2 probabilities where 3 are needed");
+  refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, 0.2, 0.7, 0.1;"), "there are more than the 3 probabilities");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, x, 0.7;"), "line 12: 'x' is not a probability");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0.1, -0.2, 0.7;"), "line 12: '-0.2' is not a probability");
   refuse(bif, replaced(rain, "0.1, 0.2, 0.7;", "0, 0, 0;"), "is all 0");
@@ -295,4 +328,73 @@ TEST_CASE("wcsp: what is wrong is named by its line") {
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 1.5\n", "line 4: '1.5' is not a cost");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 -1\n", "line 3: shared cost function 1 is used, and 0 were defined before");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 0\n3\n", "line 4: '3' follows the last of 1 cost functions");
+}
+
+TEST_CASE("cfn: exponents, long decimals and what is infinite") {
+  auto const costs = [](std::string const& bound, std::string const& list) {
+    return from_text("{{n " + bound + "} [2] [{[0] [" + list + "]}]}", cfn);
+  };
+  auto const exponents = costs("<1.0", "2.5e-05 5E-5");
+  CHECK(exponents.decimals == 6);
+  CHECK(exponents.tables[0].values == std::vector<tables::Cost>{0, 25});
+  CHECK(exponents.objective(0) == "0.000025");
+  CHECK(costs("<1e3", "1.5e2 7").objective(0) == "7");
+  auto const seventeen = costs("<1.0", "0.30000000000000004 0.1");
+  CHECK(seventeen.decimals == 17);
+  CHECK(seventeen.tables[0].values == std::vector<tables::Cost>{20000000000000004, 0});
+  auto const forbidden = costs("<10", "inf 3");
+  CHECK(forbidden.tables[0].values == std::vector<tables::Cost>{tables::infinite_cost, 0});
+  CHECK(forbidden.objective(0) == "3");
+  CHECK(costs(">-10", "\"-inf\" 3").tables[0].values == std::vector<tables::Cost>{tables::infinite_cost, 0});
+  CHECK(costs("<inf", "1e15 2").tables[0].values == std::vector<tables::Cost>{999999999999998, 0});
+  CHECK(costs("<10", "1e300 3").tables[0].values == std::vector<tables::Cost>{tables::infinite_cost, 0});  // beyond it
+  refuse(cfn, "{{n <10} [2] [{[0] [-inf 3]}]}", "a cost is -inf, better than all; what is forbidden costs inf");
+  refuse(cfn, "{{n >10} [2] [{[0] [inf 3]}]}", "a cost is inf, better than all; what is forbidden costs -inf");
+  refuse(cfn, "{{n <99999999999999999999} [2] [{[0] [1 3]}]}",
+         "costs are too large: with the bound they add up to 1e+20");
+  refuse(cfn, "{{n <10} [2] [{[0] [1 nan]}]}", "'nan' is not a cost: a number, or inf");
+  refuse(wcsp, "n 1 2 0 99999999999999999999\n2\n", "line 1: '99999999999999999999' is too large for the upper bound");
+}
+
+TEST_CASE("cfn: costs that cannot be kept exactly are rounded, and that is said") {
+  std::vector<std::string> warnings;
+  auto const read = [&](std::string const& text) {
+    warnings.clear();
+    return from_text(text, [&](auto const& file) { return io::read_cfn(file, &warnings); });
+  };
+  auto const rounded = read("{{n <5000.0} [2 2] [{[0] [0.30000000000000004 0.1]} {[1] [1000.5 0]}]}");
+  CHECK(rounded.decimals < 17);
+  CHECK(rounded.decimals >= 13);
+  double const unit = std::pow(10.0, -rounded.decimals);
+  CHECK(static_cast<double>(rounded.tables[0].values[0]) * unit == doctest::Approx(0.2).epsilon(1e-12));
+  CHECK(static_cast<double>(rounded.tables[1].values[0]) * unit == doctest::Approx(1000.5).epsilon(1e-12));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("costs have up to 17 decimals, of which " + std::to_string(rounded.decimals) + " are kept") !=
+        std::string::npos);
+  auto const tiny = read("{{n <5} [2] [{[0] [1e-400 1]}]}");
+  CHECK(tiny.objective(0).find_first_not_of("0.") == std::string::npos);
+  CHECK(warnings.size() == 1);
+  read("{{n <5.25} [2] [{[0] [0.125 1]}]}");
+  CHECK(warnings.empty());
+}
+
+TEST_CASE("numbers that are too small round to 0, and that is said") {
+  for (auto const& [ending, text] :
+       {std::pair{".uai", "MARKOV\n1\n2\n1\n1 0\n2\n1e-400 1\n"},
+        {".fg", "1\n\n1\n0\n2\n2\n0 1e-400\n1 1\n"},
+        {".causal_fg", "1\n\n0\nI\n1e-400\n"},
+        {".bif", "variable a { type discrete [2] {x, y}; } probability (a) { table 1e-400 1; }"}}) {
+    CAPTURE(ending);
+    auto const file =
+        (std::filesystem::temp_directory_path() / fmt::format("hornbill_{}{}", ::getpid(), ending)).string();
+    std::ofstream(file) << text;
+    auto const model = io::read_model(file);
+    std::filesystem::remove(file);
+    REQUIRE(model.warnings.size() == 1);
+    CHECK(model.warnings[0].find("an entry is too small for a number and was rounded: line ") != std::string::npos);
+  }
+  refuse(uai, "MARKOV\n1\n2\n1\n1 0\n2\n1e400 1\n", "line 7: '1e400' is too large for a table entry");
+  auto const graph = from_text("MARKOV\n1\n2\n0\n", uai);
+  refuse([&](auto const& file) { return io::read_evidence_text(file, graph); }, "0 1e-400 1\n",
+         "line 1: '1e-400' is too small for a likelihood; write 0 if that is meant");
 }

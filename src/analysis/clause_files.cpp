@@ -1,6 +1,5 @@
 // Reading and writing clauses, rule probabilities and lists of tuples as BINGO has them.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <deque>
 #include <optional>
@@ -16,6 +15,8 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/names.hpp>
 #include <hornbill/io/text_file.hpp>
+
+#include "../io/number.hpp"
 
 namespace hornbill::analysis {
 namespace {
@@ -258,10 +259,7 @@ std::map<std::string, double> read_rule_probabilities(std::string const& file) {
     auto const [rules, text] = split_rule(line);
     if (rules.size() > 1) throw InputError("a probability is one rule's; several are named");
     auto const rule = rules[0].quoted ? *rules[0].quoted : std::string(rules[0].bare);
-    double p = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), p);
-    if (error != std::errc{} || end != text.data() + text.size())
-      throw InputError(fmt::format("'{}' is not a probability", text));
+    auto const p = io::require_number<double>(text, "a probability");
     if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1))
       throw InputError(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
     auto const [known, is_new] = probabilities.try_emplace(rule, p);

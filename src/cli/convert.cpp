@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/io/model.hpp>
+#include <hornbill/io/text_formats.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -24,16 +25,17 @@ std::vector<std::string> what_is_lost(Model const& model, std::string const& out
   auto count = [&](std::size_t n, char const* what) {
     if (n > 0) lost.push_back(fmt::format("{} {}", n, what));
   };
-  auto const& variables = model.graph.factor_variables;
-  Index const last_used = variables.empty() ? -1 : *std::max_element(variables.begin(), variables.end());
+  bool const has_labels = out.ends_with("fg") && io::has_labels_for_names(model.graph);
+  std::vector<bool> is_used(model.graph.num_variables);
+  for (Index v : model.graph.factor_variables) is_used[v] = true;
   count(model.schedules.size(), "schedules");
   count(model.evidence.size(), "evidence sets");
   count(model.queries.size(), "queries");
   count(model.marginals.size(), "sets of marginals");
   count(model.messages.size(), "sets of messages");
   count(model.rules.names.size(), "rules");
-  count(model.graph.variable_names.size(), "names of variables");
-  count(static_cast<std::size_t>(model.graph.num_variables - 1 - last_used), "variables without factors at the end");
+  count(has_labels ? 0 : model.graph.variable_names.size(), "names of variables");
+  if (!out.ends_with(".uai")) count(std::ranges::count(is_used, false), "variables without factors");
   return lost;
 }
 

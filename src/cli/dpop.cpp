@@ -16,6 +16,7 @@
 #include "map.hpp"
 #include "output.hpp"
 #include "processes.hpp"
+#include "solver.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -153,7 +154,7 @@ int report(MapArguments const& a, tables::CostNetwork const& network, Run const&
 int dpop(MapArguments const& a) {
   auto const messenger = join_processes();
   try {
-    auto const network = io::read_cost_network(a.file);
+    auto const network = read_cost_network(a.file);
     auto const run = solve(a, network, *messenger);
     return messenger->rank() == 0 ? report(a, network, run, messenger->num_ranks()) : success;
   } catch (...) {

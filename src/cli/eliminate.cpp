@@ -244,7 +244,7 @@ ObservedTables read_tables(ExactArguments const& a) {
 }
 
 ObservedCosts read_costs(ExactArguments const& a) {
-  auto network = io::read_cost_network(a.file);
+  auto network = read_cost_network(a.file);
   if (a.evidence.empty()) return {std::move(network), {}, {}};
   Model variables;  // evidence is of these, whatever ties them together
   variables.graph.num_variables = network.num_variables();

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/hornbill.hpp>
+#include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/text_file.hpp>
 
 #include "rank_session.hpp"
@@ -22,6 +23,10 @@ namespace {
 CLI::Validator damping() {
   CLI::Validator const number = number_that([](double x) { return x >= 0 && x < 1; }, "auto or a number in [0, 1)");
   return CLI::Validator([number](std::string& text) { return text == "auto" ? std::string() : number(text); }, "");
+}
+
+void warn(std::vector<std::string> const& warnings) {
+  for (auto const& warning : warnings) fmt::print(stderr, "hornbill: {}\n", warning);
 }
 
 }  // namespace
@@ -133,8 +138,15 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop) {
 
 Model read_model(std::string const& file) {
   auto model = io::read_model(file);
-  for (auto const& warning : model.warnings) fmt::print(stderr, "hornbill: {}\n", warning);
+  warn(model.warnings);
   return model;
+}
+
+tables::CostNetwork read_cost_network(std::string const& file) {
+  std::vector<std::string> warnings;
+  auto network = io::read_cost_network(file, &warnings);
+  warn(warnings);
+  return network;
 }
 
 HostEvidence read_evidence(std::string const& file, Model const& model, std::string const& source) {

@@ -15,6 +15,7 @@
 #include <hornbill/bp/run.hpp>
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/io/model.hpp>
+#include <hornbill/tables/table_network.hpp>
 
 namespace hornbill::cli {
 
@@ -55,6 +56,8 @@ std::string what_may_help(SolverArguments const& a, bp::Stop stop);
 
 /// Reads a model, and prints what the reader warns of.   \throws InputError, CapacityError
 Model read_model(std::string const& file);
+/// The same of costs.
+tables::CostNetwork read_cost_network(std::string const& file);
 
 /// An evidence set of the model, or of a text file (.evid: of the UAI competitions); of a session of `hornbill rank`
 /// the labels that contradict no others.

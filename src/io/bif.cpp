@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -23,15 +24,45 @@ class BifTokens {
     skip_blanks();
     if (at_ == text_.size()) return {};
     std::size_t const begin = at_;
-    if (text_[at_] == '"') {
-      auto const end = text_.find('"', at_ + 1);
-      if (end == text_.npos) fail("a quoted name does not end");
-      at_ = end + 1;
-      return std::string_view(text_).substr(begin + 1, end - begin - 1);
-    }
+    if (text_[at_] == '"') return take_quoted();
     if (is_mark(text_[at_])) return std::string_view(text_).substr(at_++, 1);
     while (at_ < text_.size() && !is_blank(text_[at_]) && !is_mark(text_[at_])) ++at_;
     return std::string_view(text_).substr(begin, at_ - begin);
+  }
+  /// The names of states up to the brace, separated by blanks and commas: they may be intervals, which hold marks.
+  std::vector<std::string> states() {
+    std::vector<std::string> names;
+    for (;;) {
+      skip_blanks();
+      if (at_ == text_.size()) fail("the file ends where the states are needed: it is truncated");
+      if (text_[at_] == '"') {
+        names.emplace_back(take_quoted());
+        continue;
+      }
+      std::size_t const begin = at_;
+      while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != '}') ++at_;
+      if (at_ > begin) names.push_back(text_.substr(begin, at_ - begin));
+      skip_blanks();
+      if (at_ < text_.size() && (text_[at_] == ',' || text_[at_] == '}') && text_[at_++] == '}') return names;
+    }
+  }
+  /// Takes one of these names, the longest that stands there; none if there is none.
+  std::optional<Index> one_of(std::vector<std::string> const& names) {
+    skip_blanks();
+    bool const is_quoted = at_ < text_.size() && text_[at_] == '"';
+    std::optional<Index> found;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (stands_here(names[i], is_quoted) && (!found || names[i].size() > names[*found].size()))
+        found = static_cast<Index>(i);
+    if (found) at_ += names[*found].size() + (is_quoted ? 2 : 0);
+    return found;
+  }
+  /// Takes a mark if it is next.
+  bool take(char mark) {
+    skip_blanks();
+    bool const is_next = at_ < text_.size() && text_[at_] == mark;
+    at_ += is_next;
+    return is_next;
   }
   std::string_view require(std::string_view what) {
     auto const token = next();
@@ -44,10 +75,10 @@ class BifTokens {
   }
   double require_probability() {
     auto const token = require("a probability");
-    double value{};
-    auto const [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error != std::errc{} || end != token.data() + token.size() || !std::isgreaterequal(value, 0) ||
-        std::isinf(value))
+    auto const [state, value] = parse_number<double>(token);
+    if (state == Parsed<double>::State::too_small) roundings_.add(token, line_);
+    bool const is_number = state == Parsed<double>::State::good || state == Parsed<double>::State::too_small;
+    if (!is_number || !std::isgreaterequal(value, 0) || std::isinf(value))
       fail(fmt::format("'{}' is not a probability", token));
     return value;
   }
@@ -62,6 +93,7 @@ class BifTokens {
     while (require(mark) != mark) {
     }
   }
+  Roundings const& roundings() const { return roundings_; }
   int line() const { return line_; }
   [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
   [[noreturn]] void fail_at(int line, std::string const& message) const {
@@ -69,6 +101,17 @@ class BifTokens {
   }
 
  private:
+  std::string_view take_quoted() {
+    std::size_t const begin = at_ + 1, end = text_.find('"', begin);
+    if (end == text_.npos) fail("a quoted name does not end");
+    at_ = end + 1;
+    return std::string_view(text_).substr(begin, end - begin);
+  }
+  bool stands_here(std::string const& name, bool is_quoted) const {
+    std::size_t const begin = at_ + is_quoted, end = begin + name.size();
+    if (text_.compare(begin, name.size(), name) != 0 || end >= text_.size()) return false;
+    return is_quoted ? text_[end] == '"' : is_blank(text_[end]) || text_[end] == ',' || text_[end] == ')';
+  }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
   static bool is_mark(char c) { return std::string_view("{}()[];,|").find(c) != std::string_view::npos; }
   void skip_blanks() {
@@ -88,6 +131,7 @@ class BifTokens {
   std::string file_, text_;
   std::size_t at_ = 0;
   int line_ = 1;
+  Roundings roundings_;
 };
 
 class BifReader {
@@ -103,6 +147,8 @@ class BifReader {
         read_variable();
       else if (token == "probability")
         read_probability();
+      else if (token == "property")
+        in_.skip_to(";");
       else
         in_.fail(fmt::format("'{}' stands where network, variable or probability is needed", token));
     }
@@ -122,13 +168,16 @@ class BifReader {
     std::vector<Index> cardinality;
     for (auto const& states : states_) cardinality.push_back(static_cast<Index>(states.size()));
     finish(graph_, std::move(cardinality), file_);
+    in_.roundings().tell(file_, &warnings_);
     return std::move(graph_);
   }
 
  private:
   void read_network() {
-    in_.require("the network's name");
-    in_.expect("{");
+    if (!in_.take('{')) {
+      in_.require("the network's name");
+      in_.expect("{");
+    }
     in_.skip_to("}");
   }
 
@@ -158,7 +207,7 @@ class BifReader {
     std::string const count(in_.require("the number of states"));
     in_.expect("]");
     in_.expect("{");
-    auto states = in_.list_to("}", "the states");
+    auto states = in_.states();
     in_.expect(";");
     for (auto state = states.begin(); state != states.end(); ++state)
       if (std::find(states.begin(), state, *state) != state)
@@ -174,14 +223,8 @@ class BifReader {
     return found->second;
   }
 
-  Index state_of(Index variable, std::string const& name) const {
-    auto const& states = states_[variable];
-    auto const found = std::find(states.begin(), states.end(), name);
-    if (found == states.end()) in_.fail(fmt::format("'{}' is no state of {}", name, names_[variable]));
-    return static_cast<Index>(found - states.begin());
-  }
-
-  /// `probability ( child | parents ) { ... }`: the factor has the parents first, so that rows are contiguous.
+  /// `probability ( child | parents ) { ... }`, in older files `( child, parents )` or `( child parents )`: the factor
+  /// has the parents first, so that rows are contiguous.
   void read_probability() {
     int const line = in_.line();
     in_.expect("(");
@@ -190,10 +233,8 @@ class BifReader {
       in_.fail(fmt::format("the probability of {} was given on line {}", names_[child], line_of_[child]));
     line_of_[child] = line;
     TableFactor factor;
-    if (auto const mark = in_.require(")"); mark == "|")
-      for (auto const& name : in_.list_to(")", "the parents")) add_parent(factor, child, number_of(name));
-    else if (mark != ")")
-      in_.fail(fmt::format("'{}' stands where '|' or ')' is needed", mark));
+    if (!in_.take('|')) in_.take(',');  // older files have a comma, or a blank, in place of the bar
+    for (auto const& name : in_.list_to(")", "the parents")) add_parent(factor, child, number_of(name));
     factor.variables.push_back(child);
     for (Index v : factor.variables) factor.states.push_back(static_cast<Index>(states_[v].size()));
     factor.table.assign(require_entries(factor.states, [&](std::string const& message) { in_.fail(message); }),
@@ -218,7 +259,7 @@ class BifReader {
       else if (token == "table")
         read_table(factor, child);
       else if (token == "default")
-        default_row_ = read_values(child);
+        default_row_ = read_values(states_[child].size());
       else if (token == "property")
         in_.skip_to(";");
       else
@@ -226,38 +267,45 @@ class BifReader {
     }
   }
 
-  /// Probabilities of the child's states.
-  std::vector<double> read_values(Index child) {
+  /// So many probabilities, separated by commas or blanks; a comma may follow the last.
+  std::vector<double> read_values(std::size_t count) {
     std::vector<double> values;
-    for (std::size_t s = 0; s < states_[child].size(); ++s) {
-      if (s > 0) in_.expect(",");
+    for (; !in_.take(';'); in_.take(',')) {
       values.push_back(in_.require_probability());
+      if (values.size() > count)
+        in_.fail(fmt::format("there are more than the {} probabilities that are needed", count));
     }
-    in_.expect(";");
+    if (values.size() < count)
+      in_.fail(fmt::format("there are {} probabilities where {} are needed", values.size(), count));
     return values;
   }
 
   void read_row(TableFactor& factor, Index child) {
-    auto const values = in_.list_to(")", "the parents' values");
-    if (values.size() + 1 != factor.variables.size())
-      in_.fail(fmt::format("{} values are given for {} parents", values.size(), factor.variables.size() - 1));
     std::size_t row = 0;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      row = row * factor.states[i] + state_of(factor.variables[i], values[i]);
+    auto const num_parents = factor.variables.size() - 1;
+    for (std::size_t i = 0; i < num_parents; ++i) {
+      row = row * factor.states[i] + require_state(factor.variables[i], i, num_parents);
+      in_.take(',');
+    }
+    if (!in_.take(')'))
+      in_.fail(fmt::format("'{}' stands where the {} values of the parents end", in_.next(), num_parents));
     auto const at = factor.table.begin() + static_cast<std::ptrdiff_t>(row * states_[child].size());
     if (!std::isnan(*at)) in_.fail("this row was given before");
-    std::ranges::copy(read_values(child), at);
+    std::ranges::copy(read_values(states_[child].size()), at);
+  }
+
+  Index require_state(Index variable, std::size_t number, std::size_t of) {
+    if (in_.take(')')) in_.fail(fmt::format("{} values are given for {} parents", number, of));
+    if (auto const state = in_.one_of(states_[variable])) return *state;
+    in_.fail(fmt::format("'{}' is no state of {}", in_.require("a parent's value"), names_[variable]));
   }
 
   /// All rows at once. With parents, the child's first state comes first for all of theirs, as the format has it.
   void read_table(TableFactor& factor, Index child) {
     std::size_t const states = states_[child].size(), rows = factor.table.size() / states;
+    auto const values = read_values(factor.table.size());
     for (std::size_t s = 0; s < states; ++s)
-      for (std::size_t row = 0; row < rows; ++row) {
-        if (s + row > 0) in_.expect(",");
-        factor.table[row * states + s] = in_.require_probability();
-      }
-    in_.expect(";");
+      for (std::size_t row = 0; row < rows; ++row) factor.table[row * states + s] = values[s * rows + row];
   }
 
   /// Rows add to one; what printing has rounded off is put right.

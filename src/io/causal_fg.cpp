@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <iterator>
-#include <limits>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -9,22 +7,21 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 
+#include "labels.hpp"
 #include "token_reader.hpp"
 
 namespace hornbill::io {
 namespace {
 
-std::int64_t const largest_variable = largest_variable_id();
-
-double parse_probability(TokenReader const& in, std::string_view token) {
-  auto const p = in.parse<double>(token, "a probability");
+double parse_probability(TokenReader& in, std::string_view token) {
+  auto const p = in.parse_rounded(token, "a probability");
   if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1))
     in.fail(fmt::format("{} is not a probability in [0, 1]", token));
   return p;
 }
 
 /// `[p][;q]` after the operator, with the format's defaults p = 1, q = 0.
-std::pair<double, double> parse_parameters(TokenReader const& in, std::string_view text) {
+std::pair<double, double> parse_parameters(TokenReader& in, std::string_view text) {
   auto const semicolon = text.find(';');
   auto const p = text.substr(0, semicolon);
   auto const q = semicolon == text.npos ? std::string_view{} : text.substr(semicolon + 1);
@@ -32,11 +29,11 @@ std::pair<double, double> parse_parameters(TokenReader const& in, std::string_vi
 }
 
 std::vector<Index> read_body(TokenReader& in, Index head) {
-  auto const size = in.require_count("the size of the body", 0, largest_variable);
+  auto const size = in.require_count("the size of the body", 0, largest_variable_id());
   std::vector<Index> body;
   std::unordered_set<Index> seen;
   for (std::int64_t i = 0; i < size; ++i) {
-    auto const v = static_cast<Index>(in.require_count("a body variable", 0, largest_variable));
+    auto const v = static_cast<Index>(in.require_count("a body variable", 0, largest_label));
     if (v == head) in.fail(fmt::format("variable {} is head and body of the same factor", v));
     if (seen.insert(v).second) body.push_back(v);  // the format's own reader keeps sets: a repeated premise counts once
   }
@@ -53,7 +50,7 @@ void append(HostFactorGraph& graph, FactorType type, Index head, std::vector<Ind
 }
 
 void read_block(TokenReader& in, HostFactorGraph& graph) {
-  auto const head = static_cast<Index>(in.require_count("the head of a factor", 0, largest_variable));
+  auto const head = static_cast<Index>(in.require_count("the head of a factor", 0, largest_label));
   auto const kind = in.require("the kind of a factor (I, * or +)");
   if (kind == "I") {
     double const p = parse_probability(in, in.require("a probability"));
@@ -72,14 +69,15 @@ void read_block(TokenReader& in, HostFactorGraph& graph) {
 
 }  // namespace
 
-HostFactorGraph read_causal_fg(std::string const& file) {
+HostFactorGraph read_causal_fg(std::string const& file, std::vector<std::string>* warnings) {
   TokenReader in(file);
   HostFactorGraph graph;
-  auto const num_factors = in.require_count("the number of factors", 0, largest_variable);
+  auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
   for (std::int64_t a = 0; a < num_factors; ++a) read_block(in, graph);
   if (auto extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
-  for (Index v : graph.factor_variables) graph.num_variables = std::max(graph.num_variables, v + 1);
+  number_variables(graph);
   validate(graph, file);
+  in.tell(warnings);
   return graph;
 }
 
@@ -102,6 +100,7 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
     if (is_table(graph.factor_type[a]))
       throw InputError(file, "",
                        fmt::format("factor {} is a table, which .causal_fg cannot express; write .fg or .h5", a));
+  auto const labels = labels_of(graph);
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{}\n", graph.num_factors());
@@ -109,7 +108,7 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
     auto const variables = graph.variables_of(a);
     bool const conjunction = is_conjunction(graph.factor_type[a]);
     double const p1 = graph.p1[a], p2 = graph.p2[a];
-    fmt::format_to(out, "\n{}\n", variables[0]);
+    fmt::format_to(out, "\n{}\n", labels[variables[0]]);
     if (variables.size() == 1) {
       fmt::format_to(out, "I\n{}\n", conjunction ? p1 : p2);
       continue;
@@ -118,7 +117,9 @@ void write_causal_fg(HostFactorGraph const& graph, std::string const& file) {
     fmt::format_to(out, "{}", conjunction ? '*' : '+');
     if (p != 1) fmt::format_to(out, "{}", p);
     if (q != 0) fmt::format_to(out, ";{}", q);
-    fmt::format_to(out, "\n{}\n{}\n", variables.size() - 1, fmt::join(variables.subspan(1), " "));
+    fmt::format_to(out, "\n{}\n", variables.size() - 1);
+    for (std::size_t i = 1; i < variables.size(); ++i)
+      fmt::format_to(out, "{}{}", labels[variables[i]], i + 1 < variables.size() ? ' ' : '\n');
   }
   write_atomically(file, {text.data(), text.size()});
 }

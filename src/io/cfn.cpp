@@ -1,15 +1,15 @@
 // toulbar2's .cfn.
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <hornbill/io/cost_network_file.hpp>
 
-#include "decimal.hpp"
+#include "cost_units.hpp"
 #include "table_factor.hpp"
 
 namespace hornbill::io {
@@ -102,7 +102,8 @@ struct Function {
 
 class CfnReader {
  public:
-  explicit CfnReader(std::string const& file) : file_(file), in_(file) {}
+  CfnReader(std::string const& file, std::vector<std::string>& warnings)
+      : file_(file), in_(file), warnings_(warnings) {}
 
   tables::CostNetwork read() {
     using Kind = CfnTokens::Kind;
@@ -138,6 +139,7 @@ class CfnReader {
     network_.name = name;
     network_.is_maximised = bound.front() == '>';
     bound_ = number(bound.substr(1), "the bound");
+    if (bound_.is_infinite) bound_.digits = network_.is_maximised ? -1 : 1;  // any assignment may be the best
     in_.require(CfnTokens::Kind::close, "the end of the problem's properties");
   }
   static bool is_bound(std::string_view text) { return text.starts_with('<') || text.starts_with('>'); }
@@ -280,42 +282,45 @@ class CfnReader {
     }
   }
 
-  /// Costs in units of the last decimal, each function's least taken out.
-  void take_costs() {
-    network_.decimals = bound_.decimals;
-    for (auto const& function : functions_)
-      for (auto const& cost : function.costs) network_.decimals = std::max(network_.decimals, cost.decimals);
-    auto const in_units = [&](Decimal const& cost, int line) {
-      auto const units = cost.scaled(network_.decimals);
-      if (!units || std::abs(*units) > largest_cost)
-        throw InputError(file_, fmt::format("line {}", line),
-                         fmt::format("a cost is too large to be kept exactly with {} decimals", network_.decimals));
-      return network_.is_maximised ? -*units : *units;
-    };
-    double most = 0;
-    for (auto const& function : functions_) {
-      tables::HostTable<Cost> table{function.scope, {}};
-      for (auto const& cost : function.costs) table.values.push_back(in_units(cost, function.line));
-      auto const [least, largest] = std::minmax_element(table.values.begin(), table.values.end());
-      Cost const taken = *least;
-      most += static_cast<double>(*largest) - static_cast<double>(taken) + std::abs(static_cast<double>(taken));
-      if (most > static_cast<double>(tables::infinite_cost / 4))
-        throw InputError(file_, fmt::format("line {}", function.line), "costs may add up to more than is kept exactly");
-      network_.offset += taken;
-      for (Cost& cost : table.values) cost -= taken;
+  /// Each function's least cost is taken out.
+  void take_costs() try {
+    std::vector<std::span<Decimal const>> all;
+    for (auto const& function : functions_) all.emplace_back(function.costs);
+    CostUnits const units(network_.is_maximised, bound_, all);
+    network_.decimals = units.decimals();
+    if (units.is_rounded())
+      warnings_.push_back(
+          fmt::format("{}: costs have up to {} decimals, of which {} are kept, as their sums must be "
+                      "exact; they were rounded",
+                      file_, units.wanted(), units.decimals()));
+    for (std::size_t f = 0; f < functions_.size(); ++f) {
+      tables::HostTable<Cost> table{functions_[f].scope, {}};
+      for (auto const& cost : functions_[f].costs) table.values.push_back(units.of(cost, f));
+      take_least(table.values);
       network_.tables.push_back(std::move(table));
     }
     // Nothing is below 0 now, so what alone is at the bound is forbidden.
-    network_.upper_bound = in_units(bound_, 1) - network_.offset;
+    network_.upper_bound = bound_.is_infinite ? tables::infinite_cost : units.bound() - network_.offset;
     for (auto& table : network_.tables)
       for (Cost& cost : table.values)
         if (cost >= network_.upper_bound) cost = tables::infinite_cost;
-    bool const has_names = std::any_of(network_.state_names.begin(), network_.state_names.end(),
-                                       [](auto const& names) { return !names.empty(); });
-    if (!has_names) network_.state_names.clear();
-    if (std::all_of(network_.variable_names.begin(), network_.variable_names.end(),
-                    [](auto const& name) { return name.empty(); }))
-      network_.variable_names.clear();
+    drop_empty_names();
+  } catch (InputError const& e) {
+    throw InputError(file_, "", e.what());
+  }
+
+  void take_least(std::vector<Cost>& costs) {
+    Cost const least = *std::ranges::min_element(costs);
+    if (least == tables::infinite_cost) return;  // all are forbidden
+    network_.offset += least;
+    for (Cost& cost : costs)
+      if (cost < tables::infinite_cost) cost -= least;
+  }
+
+  void drop_empty_names() {
+    auto const is_empty = [](auto const& names) { return names.empty(); };
+    if (std::ranges::all_of(network_.state_names, is_empty)) network_.state_names.clear();
+    if (std::ranges::all_of(network_.variable_names, is_empty)) network_.variable_names.clear();
   }
 
   static bool starts_number(std::string_view text) {
@@ -329,16 +334,15 @@ class CfnReader {
   }
   Decimal number(std::string_view text, std::string_view what) {
     auto const decimal = Decimal::parse(text);
-    if (!decimal)
-      in_.fail(fmt::format("'{}' is not {}: a number, perhaps with decimals, without an exponent", text, what));
+    if (!decimal) in_.fail(fmt::format("'{}' is not {}: a number, or inf", text, what));
     return *decimal;
   }
 
   static constexpr std::int64_t largest_domain_read = 1 << 20;
-  static constexpr Cost largest_cost = tables::infinite_cost / 4;
 
   std::string file_;
   CfnTokens in_;
+  std::vector<std::string>& warnings_;
   tables::CostNetwork network_;
   Decimal bound_;
   std::vector<Function> functions_;
@@ -348,12 +352,15 @@ class CfnReader {
 
 }  // namespace
 
-tables::CostNetwork read_cfn(std::string const& file) { return CfnReader(file).read(); }
+tables::CostNetwork read_cfn(std::string const& file, std::vector<std::string>* warnings) {
+  std::vector<std::string> unused;
+  return CfnReader(file, warnings ? *warnings : unused).read();
+}
 
 bool is_cost_network(std::string const& file) { return file.ends_with(".wcsp") || file.ends_with(".cfn"); }
 
-tables::CostNetwork read_cost_network(std::string const& file) {
-  return file.ends_with(".cfn") ? read_cfn(file) : read_wcsp(file);
+tables::CostNetwork read_cost_network(std::string const& file, std::vector<std::string>* warnings) {
+  return file.ends_with(".cfn") ? read_cfn(file, warnings) : read_wcsp(file);
 }
 
 }  // namespace hornbill::io

@@ -7,12 +7,11 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 
+#include "labels.hpp"
 #include "table_factor.hpp"
 
 namespace hornbill::io {
 namespace {
-
-std::int64_t const largest_label = largest_variable_id();
 
 /// Strides of each variable in a table whose first (or last) variable is fastest.
 std::vector<std::size_t> strides(std::span<Index const> states, bool first_fastest) {
@@ -62,47 +61,65 @@ TableFactor read_block(TokenReader& in) {
   return block;
 }
 
-/// Notes the number of states of a factor's variables; 0 = not known yet.
-void note_states(std::vector<Index>& cardinality, TableFactor const& block, TokenReader const& in) {
-  for (std::size_t i = 0; i < block.variables.size(); ++i) {
-    Index const v = block.variables[i];
-    if (static_cast<std::size_t>(v) >= cardinality.size()) cardinality.resize(v + std::size_t{1}, 0);
-    if (cardinality[v] != 0 && cardinality[v] != block.states[i])
-      in.fail(fmt::format("variable {} has {} states here, but {} in an earlier factor", v, block.states[i],
-                          cardinality[v]));
-    cardinality[v] = block.states[i];
-  }
+/// What the file says of each factor beside its table.
+struct Said {
+  std::vector<Index> states;  ///< [E], of the edges' variables
+  std::vector<int> lines;     ///< [F], where the factors begin
+};
+
+/// \throws InputError where factors differ in the number of states of a variable
+std::vector<Index> cardinality_of(HostFactorGraph const& graph, Said const& said, TokenReader const& in) {
+  std::vector<Index> cardinality(static_cast<std::size_t>(graph.num_variables), 0);  // 0 = not known yet
+  for (Index a = 0; a < graph.num_factors(); ++a)
+    for (auto e = graph.factor_offsets[a]; e < graph.factor_offsets[a + 1]; ++e) {
+      Index const v = graph.factor_variables[e], states = said.states[e];
+      if (cardinality[v] != 0 && cardinality[v] != states)
+        in.fail_at(said.lines[a],
+                   fmt::format("variable {} has {} states here, but {} in an earlier factor",
+                               graph.variable_names.empty() ? std::to_string(v) : graph.variable_names[v], states,
+                               cardinality[v]));
+      cardinality[v] = states;
+    }
+  return cardinality;
 }
 
 }  // namespace
 
-HostFactorGraph read_fg(std::string const& file) {
+HostFactorGraph read_fg(std::string const& file, std::vector<std::string>* warnings) {
   TokenReader in(file);
   HostFactorGraph graph;
-  std::vector<Index> cardinality;
-  auto const num_factors = in.require_count("the number of factors", 0, largest_label);
+  Said said;
+  auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
   for (std::int64_t a = 0; a < num_factors; ++a) {
     auto block = read_block(in);
-    note_states(cardinality, block, in);
+    // A table's variables keep their order; those of a Horn factor, which may not, have two states each.
+    said.states.insert(said.states.end(), block.states.begin(), block.states.end());
+    said.lines.push_back(in.line());
     append(graph, std::move(block), [&](std::string const& message) { in.fail(message); });
   }
   if (auto extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
-  std::replace(cardinality.begin(), cardinality.end(), 0, 2);
+  number_variables(graph);
+  auto cardinality = cardinality_of(graph, said, in);
   finish(graph, std::move(cardinality), file);
+  in.tell(warnings);
   return graph;
 }
 
 void write_fg(HostFactorGraph const& graph, std::string const& file) {
+  auto const labels = labels_of(graph);
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{}\n", graph.num_factors());
   for (Index a = 0; a < graph.num_factors(); ++a) {
     auto const variables = graph.variables_of(a);
     auto const table = dense_table(graph, a, file);
-    std::vector<Index> states;
-    for (Index v : variables) states.push_back(graph.states(v));
+    std::vector<Index> states, of_variables;
+    for (Index v : variables) {
+      states.push_back(graph.states(v));
+      of_variables.push_back(labels[v]);
+    }
     Reorder const reorder(states);
-    fmt::format_to(out, "\n{}\n{}\n{}\n{}\n", variables.size(), fmt::join(variables, " "), fmt::join(states, " "),
+    fmt::format_to(out, "\n{}\n{}\n{}\n{}\n", variables.size(), fmt::join(of_variables, " "), fmt::join(states, " "),
                    table.size() - std::count(table.begin(), table.end(), 0.0));
     for (std::size_t i = 0; i < table.size(); ++i)  // the format's own order: first variable fastest
       if (double const value = table[reorder.to_last_fastest(i)]; value != 0) fmt::format_to(out, "{} {}\n", i, value);

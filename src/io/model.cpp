@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +18,8 @@
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
 
+#include "number.hpp"
+
 namespace hornbill::io {
 namespace {
 
@@ -28,12 +29,6 @@ struct Format {
   void (*write)(Model const&, std::string const&);
 };
 
-template <HostFactorGraph (*Read)(std::string const&)>
-Model read_graph_only(std::string const& file) {
-  Model model;
-  model.graph = Read(file);
-  return model;
-}
 template <void (*Write)(HostFactorGraph const&, std::string const&)>
 void write_graph_only(Model const& model, std::string const& file) {
   Write(model.graph, file);
@@ -52,8 +47,8 @@ void refuse_to_write(Model const&, std::string const& file) {
 // .causal_fg before .fg, which is its ending too.
 constexpr std::array formats{Format{".h5", read_hdf5, write_hdf5},
                              Format{".hdf5", read_hdf5, write_hdf5},
-                             Format{".causal_fg", read_graph_only<read_causal_fg>, write_graph_only<write_causal_fg>},
-                             Format{".fg", read_graph_only<read_fg>, write_graph_only<write_fg>},
+                             Format{".causal_fg", read_network<read_causal_fg>, write_graph_only<write_causal_fg>},
+                             Format{".fg", read_network<read_fg>, write_graph_only<write_fg>},
                              Format{".uai", read_network<read_uai>, write_graph_only<write_uai>},
                              Format{".bif", read_network<read_bif>, refuse_to_write}};
 
@@ -96,12 +91,8 @@ Index require_variable(VariableNames const& known, Word const& word) {
 
 template <class Number>
 Number require_number(Word const& word, char const* what) {
-  Number value{};
-  auto const& text = word.text;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (word.is_quoted || error != std::errc{} || end != text.data() + text.size())
-    throw InputError(fmt::format("'{}' is not {}", text, what));
-  return value;
+  if (word.is_quoted) throw InputError(fmt::format("{} is not {}", quoted(word.text), what));
+  return io::require_number<Number>(word.text, what);
 }
 
 /// The state that a word means, by name or number, or as true or false.   \throws InputError, without a place

@@ -29,7 +29,7 @@ std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail)
 }
 
 double read_entry(TokenReader& in) {
-  auto const value = in.require_number<double>("a table entry");
+  auto const value = in.parse_rounded(in.require("a table entry"), "a table entry");
   if (!std::isgreaterequal(value, 0) || std::isinf(value))
     in.fail(fmt::format("table entry {} is not a finite number of at least 0", value));
   return value;

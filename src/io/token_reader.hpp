@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <unistd.h>
 
@@ -16,6 +16,8 @@
 #include <hornbill/error.hpp>
 #include <hornbill/io/text_file.hpp>
 #include <hornbill/types.hpp>
+
+#include "number.hpp"
 
 namespace hornbill::io {
 
@@ -51,10 +53,18 @@ class TokenReader {
 
   template <class Number>
   Number parse(std::string_view token, std::string_view what) const {
-    Number value{};
-    auto const [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error != std::errc{} || end != token.data() + token.size()) fail(fmt::format("'{}' is not {}", token, what));
-    return value;
+    auto const parsed = parse_number<Number>(token);
+    if (parsed.state != Parsed<Number>::State::good) fail(complaint(token, what, parsed));
+    return parsed.value;
+  }
+  /// The same of a number that may round to 0, which warnings then say.
+  double parse_rounded(std::string_view token, std::string_view what) {
+    auto const parsed = parse_number<double>(token);
+    if (parsed.state == Parsed<double>::State::too_small)
+      roundings_.add(token, line_);
+    else if (parsed.state != Parsed<double>::State::good)
+      fail(complaint(token, what, parsed));
+    return parsed.value;
   }
   template <class Number>
   Number require_number(std::string_view what) {
@@ -67,6 +77,8 @@ class TokenReader {
     return value;
   }
 
+  /// Adds what there is to tell to a reader's warnings, where somebody wants these.
+  void tell(std::vector<std::string>* warnings) const { roundings_.tell(file_, warnings); }
   /// Of the token that was read last; behind the last one the end of the file.
   int line() const { return line_; }
   [[noreturn]] void fail(std::string const& message) const { fail_at(line_, message); }
@@ -79,6 +91,7 @@ class TokenReader {
   std::string file_, text_;
   std::size_t at_ = 0;
   int line_ = 1;
+  Roundings roundings_;
 };
 
 }  // namespace hornbill::io

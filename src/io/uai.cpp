@@ -146,6 +146,7 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   for (std::size_t a = 0; a < factors.size(); ++a)
     append(graph, std::move(factors[a]), [&](std::string const& message) { in.fail_at(lines[a], message); });
   finish(graph, std::move(cardinality), file);
+  in.tell(warnings);
   return graph;
 }
 

@@ -32,11 +32,11 @@ class Solution {
     auto const token = rest_.front();
     rest_ = rest_.subspan(1);
     line_ = token.line;
-    Number value{};
-    auto const [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (error != std::errc{} || end != token.text.data() + token.text.size())
-      fail(fmt::format("'{}' is not {}", token.text, what));
-    return value;
+    auto const parsed = parse_number<Number>(token.text);
+    // a probability may well be less than the least number
+    if (parsed.state != Parsed<Number>::State::good && parsed.state != Parsed<Number>::State::too_small)
+      fail(complaint(token.text, what, parsed));
+    return parsed.value;
   }
   std::int64_t count(char const* what, std::int64_t low, std::int64_t high) {
     auto const value = number<std::int64_t>(what);

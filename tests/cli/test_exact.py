@@ -89,7 +89,7 @@ class Exact(CommandLine):
         self.assertGreaterEqual(bounded["upper_bound"], 1.5)
         self.assertLessEqual(bounded["lower_bound"], 1.5)
         for text, message in (("{{n <1} [2] [{[0] type salldiff}]}", "salldiff"), ("{{n 1} [2] []}", "line 1: '1' is no bound"), ("{{n <1}\n[2]\n[{[0] [1 2 3]}]}", "line 3: function 0 has 3 costs, not 2"),
-                              ("{{n <1} [2] [{[1] [1 2]}]}", "'1', which is no variable"), ("{{n <1} [-5] []}", "intervals are not read"), ("{{n <1} [2] [{[0] [1 2e3]}]}", "'2e3' is not a cost"),
+                              ("{{n <1} [2] [{[1] [1 2]}]}", "'1', which is no variable"), ("{{n <1} [-5] []}", "intervals are not read"), ("{{n <1} [2] [{[0] [1 2x3]}]}", "'2x3' is not a cost"),
                               ("{{n <1} [2] [{[0] f}]}", "there is no such function"), ("{{n <1} [2] [{[0] [1", "the end of the file")):
             self.assertIn(message, run("map", self.write("wrong.cfn", text), code=3)[1])
         # How many are best; and tables that go through the device in slices.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <hornbill/tables/table_network.hpp>
 
@@ -15,17 +16,19 @@ namespace hornbill::io {
 tables::CostNetwork read_wcsp(std::string const& file);
 
 /// Reads `.cfn`: the same with names of variables and values, decimal costs that may be negative, and objectives to be
-/// maximised. Functions are dense or sparse tables, or share another's table. Costs are kept exactly: in units of the
-/// last decimal that any of them has. Each function's least cost is taken out of it, into the offset.
+/// maximised. Functions are dense or sparse tables, or share another's table. Costs, which may have exponents, are kept
+/// exactly, in units of the last decimal that any of them has, where their sums leave room; otherwise they are rounded
+/// to as many decimals as do. `inf` is forbidden. Each function's least cost is taken out of it, into the offset.
+/// \param warnings  if there, is told where costs were rounded
 /// \source toulbar2: The CFN format; JSON in which quotes, commas, colons and the tags of the problem may be missing
 /// \throws InputError naming the line and what is wrong there; the type, for a function that is no table (global and
 /// arithmetic ones), which is not read
-tables::CostNetwork read_cfn(std::string const& file);
+tables::CostNetwork read_cfn(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
 /// Whether a file's ending is that of either format.
 bool is_cost_network(std::string const& file);
 
 /// Reads either, by the file's ending.
-tables::CostNetwork read_cost_network(std::string const& file);
+tables::CostNetwork read_cost_network(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
 }  // namespace hornbill::io
