@@ -205,10 +205,10 @@ TEST_CASE("io: files that are no models are refused by name") {
   }
   {
     io::hdf5::Writer out(folder / "new.h5");
-    out.write_attribute("/", "hornbill_format", std::int64_t{2});
+    out.write_attribute("/", "hornbill_format", std::int64_t{3});
     io::write_atomically(folder / "new.h5", out.image());
   }
-  check_refused([&] { io::read_model(folder / "new.h5"); }, "new.h5:/@hornbill_format: is 2, from a newer Hornbill");
+  check_refused([&] { io::read_model(folder / "new.h5"); }, "new.h5:/@hornbill_format: is 3, from a newer Hornbill");
   {
     io::hdf5::Writer out(folder / "foreign.h5");
     out.write("/x", std::vector<double>{1});

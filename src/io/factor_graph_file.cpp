@@ -1,8 +1,11 @@
 #include <hornbill/io/factor_graph_file.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,7 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/model.hpp>
 
+#include "child_process.hpp"
 #include "hdf5.hpp"
 #include "token_reader.hpp"
 
@@ -47,7 +51,8 @@ void require_format(hdf5::Reader const& in) {
                     "with the newer one",
                     version, file_format_version));
   if (version < 1)
-    throw InputError(in.file(), "/@hornbill_format", fmt::format("is {}; known is {}", version, file_format_version));
+    throw InputError(in.file(), "/@hornbill_format",
+                     fmt::format("is {}; known are 1 to {}", version, file_format_version));
 }
 
 HostFactorGraph read_graph(hdf5::Reader const& in) {
@@ -238,10 +243,7 @@ void write_rules(hdf5::Writer& out, RuleInstances const& rules) {
   out.write("/rules/of_factors", rules.of_factors);
 }
 
-}  // namespace
-
-Model read_hdf5(std::string const& file) {
-  hdf5::Reader in(file);
+Model read_from(hdf5::Reader const& in) {
   require_format(in);
   Model model;
   model.graph = read_graph(in);
@@ -262,15 +264,7 @@ Model read_hdf5(std::string const& file) {
   return model;
 }
 
-void write_hdf5(Model const& model, std::string const& file) {
-  auto require_names = [](auto const& map, char const* what) {
-    for (auto const& [name, item] : map) validate_name(name, what);
-  };
-  require_names(model.schedules, "schedule");
-  require_names(model.evidence, "evidence set");
-  require_names(model.queries, "query");
-  require_names(model.marginals, "set of marginals");
-  require_names(model.messages, "set of messages");
+std::string image_of(Model const& model, std::string const& file) {
   hdf5::Writer out(file);
   out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version});
   write_graph(out, model.graph);
@@ -286,7 +280,56 @@ void write_hdf5(Model const& model, std::string const& file) {
     if (messages.evidence) write_evidence(out, "/evidence_of_messages/" + name, *messages.evidence);
   }
   write_rules(out, model.rules);
-  write_atomically(file, out.image());
+  return out.image();
+}
+
+/// A file whose damage the library may not survive, read by a process of its own.
+Model read_in_child(std::string const& file) {
+  constexpr std::string_view good = "model", bad = "error", large = "large";
+  std::error_code unknown;
+  auto const size = std::filesystem::file_size(file, unknown);
+  auto const megabytes = static_cast<int>(unknown ? 0 : size >> 20);
+  auto const bytes = in_child_process(
+      [&] {
+        try {
+          hdf5::Reader in(file);
+          in.allow_variable_length();
+          return std::string(good) + image_of(read_from(in), file);
+        } catch (CapacityError const& e) {
+          return std::string(large) + e.what();
+        } catch (Error const& e) {
+          return std::string(bad) + e.what();
+        }
+      },
+      std::chrono::seconds(1 + megabytes));
+  if (!bytes)
+    throw InputError(
+        file, "",
+        "cannot be read: it is damaged, or there is no memory for it (it has no checksums, as it is not of "
+        "the format that `hornbill convert` writes)");
+  auto const rest = bytes->substr(good.size());
+  if (bytes->starts_with(large)) throw CapacityError(rest);
+  if (bytes->starts_with(bad)) throw InputError(rest);
+  return read_from(hdf5::Reader(file, rest));
+}
+
+}  // namespace
+
+Model read_hdf5(std::string const& file) {
+  if (!hdf5::has_checksums(file)) return read_in_child(file);
+  return read_from(hdf5::Reader(file));
+}
+
+void write_hdf5(Model const& model, std::string const& file) {
+  auto require_names = [](auto const& map, char const* what) {
+    for (auto const& [name, item] : map) validate_name(name, what);
+  };
+  require_names(model.schedules, "schedule");
+  require_names(model.evidence, "evidence set");
+  require_names(model.queries, "query");
+  require_names(model.marginals, "set of marginals");
+  require_names(model.messages, "set of messages");
+  write_atomically(file, image_of(model, file));
 }
 
 }  // namespace hornbill::io

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -33,27 +36,50 @@ hid_t file_type() {
   if constexpr (std::is_same_v<T, std::int8_t>) return H5T_STD_I8LE;
 }
 
-Handle string_type() {
+Handle string_type(std::size_t size) {
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_size(type.get(), size);
   H5Tset_cset(type.get(), H5T_CSET_UTF8);
   return type;
+}
+
+/// Whether a call failed because the checksum of an array is not that of its data.
+bool is_checksum_wrong() {
+  auto const look = [](unsigned, H5E_error2_t const* error, void* found) -> herr_t {
+    if (std::string_view(error->desc).find("checksum") != std::string_view::npos) *static_cast<bool*>(found) = true;
+    return 0;
+  };
+  bool found = false;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look, &found);
+  return found;
 }
 
 std::size_t host_memory_bytes() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-bool is_one_string(hid_t attribute) {
+bool is_one_string(hid_t attribute, bool variable_length_too = true) {
   Handle type(H5Aget_type(attribute), H5Tclose);
   Handle space(H5Aget_space(attribute), H5Sclose);
-  return H5Tget_class(type.get()) == H5T_STRING && H5Sget_simple_extent_npoints(space.get()) == 1;
+  return H5Tget_class(type.get()) == H5T_STRING && H5Sget_simple_extent_npoints(space.get()) == 1 &&
+         (variable_length_too || H5Tis_variable_str(type.get()) <= 0);
 }
+
+/// The name of what is in memory: a file of that name would be opened, or refused.
+constexpr char const* no_file = "/dev/null/hornbill";
 
 // The library would print its error stack; ours say more to a user.
 void silence_library() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 }  // namespace
+
+bool has_checksums(std::string const& file) {
+  std::ifstream in(file, std::ios::binary);
+  char begin[9] = {};
+  in.read(begin, sizeof begin);
+  constexpr int first_with_checksums = 2;  // versions of the superblock
+  return in && begin[8] >= first_with_checksums;
+}
 
 Reader::Reader(std::string file) : file_(std::move(file)) {
   silence_library();
@@ -65,6 +91,20 @@ Reader::Reader(std::string file) : file_(std::move(file)) {
   if (H5Fis_hdf5(file_.c_str()) <= 0)
     throw InputError(file_, "", "is not an HDF5 file. Other formats are known by their endings (.fg, .causal_fg)");
   handle_ = Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  require_opened();
+}
+
+Reader::Reader(std::string file, std::string const& image) : file_(std::move(file)) {
+  silence_library();
+  constexpr std::size_t growth = std::size_t{1} << 20;
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access.get(), growth, false);
+  H5Pset_file_image(access.get(), const_cast<char*>(image.data()), image.size());  // which is copied
+  handle_ = Handle(H5Fopen(no_file, H5F_ACC_RDONLY, access.get()), H5Fclose);
+  require_opened();
+}
+
+void Reader::require_opened() const {
   if (!handle_)
     throw InputError(
         file_, "",
@@ -122,8 +162,10 @@ void Reader::read_into(hid_t dataset, hid_t type, void* data, std::string const&
   if (wanted_class == H5T_INTEGER && stored_class == H5T_FLOAT)
     throw InputError(file_, path, "holds floating-point numbers; integers are needed");
   if (wanted_class != H5T_STRING && !numbers) throw InputError(file_, path, "does not hold numbers");
-  if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
-    throw InputError(file_, path, "cannot be read: the file is truncated or damaged");
+  if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) return;
+  throw InputError(file_, path,
+                   is_checksum_wrong() ? "the checksum is not that of the data: the file is damaged"
+                                       : "cannot be read: the file is truncated or damaged");
 }
 
 template <class T>
@@ -135,6 +177,7 @@ std::vector<T> Reader::read(std::string const& path) const {
 }
 template std::vector<double> Reader::read(std::string const&) const;
 template std::vector<std::int64_t> Reader::read(std::string const&) const;
+template std::vector<std::uint8_t> Reader::read(std::string const&) const;
 
 // The library would clip what does not fit, and an entry that is not in the file would be reported, or none.
 template <>
@@ -159,20 +202,40 @@ std::vector<double> Reader::read_rows(std::string const& path, hsize_t columns) 
 }
 
 std::vector<std::string> Reader::read_strings(std::string const& path) const {
+  if (!has(path + "/offsets")) {
+    if (!allows_variable_length_)
+      throw InputError(file_, path, "is no group of `bytes` and `offsets`, as strings are kept since format 2");
+    return strings_of_dataset(path);
+  }
+  auto const bytes = read<std::uint8_t>(path + "/bytes");
+  auto const offsets = read<std::int64_t>(path + "/offsets");
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != std::ssize(bytes))
+    throw InputError(file_, path + "/offsets",
+                     fmt::format("do not go from 0 to the number of bytes, {}", bytes.size()));
+  std::vector<std::string> values;
+  values.reserve(offsets.size() - 1);
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    if (offsets[i + 1] < offsets[i])
+      throw InputError(file_, path + "/offsets",
+                       fmt::format("entry {} decreases ({} -> {})", i + 1, offsets[i], offsets[i + 1]));
+    values.emplace_back(bytes.begin() + offsets[i], bytes.begin() + offsets[i + 1]);
+  }
+  return values;
+}
+
+std::vector<std::string> Reader::strings_of_dataset(std::string const& path) const {
   Handle dataset = open_dataset(path);
   auto const count = shape(dataset.get(), path, 1, sizeof(char*))[0];
   Handle stored(H5Dget_type(dataset.get()), H5Tclose);
   if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) <= 0)
     throw InputError(file_, path, "does not hold strings of variable length");
-  Handle type = string_type();
+  Handle type = string_type(H5T_VARIABLE);
   H5Tset_cset(type.get(), H5Tget_cset(stored.get()));
   std::vector<char*> raw(count, nullptr);
   read_into(dataset.get(), type.get(), raw.data(), path);
   std::vector<std::string> values(count);
   for (hsize_t i = 0; i < count; ++i)
     if (raw[i]) values[i] = raw[i];
-  Handle space(H5Dget_space(dataset.get()), H5Sclose);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, raw.data());
   return values;
 }
 
@@ -199,6 +262,8 @@ std::string Reader::read_string_attribute(std::string const& object, std::string
   Handle stored(H5Aget_type(attribute.get()), H5Tclose);
   if (!is_one_string(attribute.get())) throw InputError(file_, place, "is not one string");
   if (H5Tis_variable_str(stored.get()) > 0) {
+    if (!allows_variable_length_)
+      throw InputError(file_, place, "is a string of variable length; write one of fixed length, as numpy.bytes_ is");
     char* raw = nullptr;
     if (H5Aread(attribute.get(), stored.get(), &raw) < 0 || !raw) throw InputError(file_, place, "cannot be read");
     std::string value(raw);
@@ -216,22 +281,55 @@ std::vector<std::pair<std::string, std::string>> Reader::string_attributes(std::
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
     return 0;
   };
-  Handle at(H5Oopen(handle_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
-  H5Aiterate2(at.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names);
-  std::vector<std::pair<std::string, std::string>> attributes;
-  for (auto const& name : names) {
-    Handle attribute(H5Aopen(at.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
-    if (is_one_string(attribute.get())) attributes.emplace_back(name, read_string_attribute(object, name));
+  {
+    Handle at(H5Oopen(handle_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
+    H5Aiterate2(at.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names);
+    std::erase_if(names, [&](std::string const& name) {
+      Handle attribute(H5Aopen(at.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+      return !is_one_string(attribute.get(), allows_variable_length_);
+    });
   }
+  std::vector<std::pair<std::string, std::string>> attributes;
+  for (auto const& name : names) attributes.emplace_back(name, read_string_attribute(object, name));
   return attributes;
 }
 
-Writer::Writer(std::string file) : file_(std::move(file)) {
+namespace {
+
+/// Of a file that is closed, where the superblock of versions 2 and 3 has it.
+std::size_t size_of(char const* file) {
+  std::uint64_t end = 0;
+  for (int i = 8; i-- > 0;) end = end << 8 | static_cast<unsigned char>(file[28 + i]);
+  return static_cast<std::size_t>(end);
+}
+
+void* allocate(std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); }
+void* reallocate(void* memory, std::size_t size, H5FD_file_image_op_t, void*) { return std::realloc(memory, size); }
+void* copy(void* to, void const* from, std::size_t size, H5FD_file_image_op_t, void*) {
+  return std::memcpy(to, from, size);
+}
+void* same(void* data) { return data; }
+herr_t keep(void*) { return 0; }
+/// Takes the bytes of the file when it is closed: before that, it would be marked as being written.
+herr_t release(void* memory, H5FD_file_image_op_t operation, void* data) {
+  auto& image = *static_cast<Writer::Image*>(data);
+  if (image.is_finished && operation == H5FD_FILE_IMAGE_OP_FILE_CLOSE && memory)
+    image.bytes.assign(static_cast<char*>(memory), size_of(static_cast<char*>(memory)));
+  std::free(memory);
+  return 0;
+}
+
+}  // namespace
+
+Writer::Writer(std::string file) : file_(std::move(file)), image_(std::make_unique<Image>()) {
   silence_library();
   constexpr std::size_t growth = std::size_t{4} << 20;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access.get(), growth, false);
-  handle_ = Handle(H5Fcreate(file_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  H5FD_file_image_callbacks_t callbacks{allocate, copy, reallocate, release, same, keep, image_.get()};
+  H5Pset_file_image_callbacks(access.get(), &callbacks);
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);  // checksums of all but data, too
+  handle_ = Handle(H5Fcreate(no_file, H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   require(static_cast<bool>(handle_), "", "cannot be made in memory");
 }
 
@@ -245,14 +343,15 @@ void Writer::write_array(std::string const& path, std::vector<hsize_t> const& sh
   H5Pset_create_intermediate_group(links.get(), 1);
   Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   constexpr hsize_t rows_per_chunk = 1 << 16, worth_compressing = 1024;
-  if (shape[0] >= worth_compressing) {
+  if (shape[0] > 0) {
     std::vector<hsize_t> chunk = shape;
     chunk[0] = std::min(shape[0], rows_per_chunk);
     H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
-    if (H5Tget_class(file_type) != H5T_STRING) {  // references to strings gain nothing
+    if (shape[0] >= worth_compressing) {
       H5Pset_shuffle(properties.get());
       H5Pset_deflate(properties.get(), 4);
     }
+    H5Pset_fletcher32(properties.get());
   }
   Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
   Handle dataset(
@@ -279,10 +378,14 @@ void Writer::write_rows(std::string const& path, std::vector<double> const& valu
 }
 
 void Writer::write_strings(std::string const& path, std::vector<std::string> const& values) {
-  std::vector<char const*> raw(values.size());
-  std::transform(values.begin(), values.end(), raw.begin(), [](std::string const& s) { return s.c_str(); });
-  Handle type = string_type();
-  write_array(path, std::vector<hsize_t>{values.size()}, type.get(), type.get(), raw.data());
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> offsets{0};
+  for (auto const& s : values) {
+    bytes.insert(bytes.end(), s.begin(), s.end());
+    offsets.push_back(std::ssize(bytes));
+  }
+  write(path + "/bytes", bytes);
+  write(path + "/offsets", offsets);
 }
 
 void Writer::make_group(std::string const& path) {
@@ -303,21 +406,18 @@ void Writer::write_attribute(std::string const& object, std::string const& name,
 
 void Writer::write_attribute(std::string const& object, std::string const& name, std::string const& value) {
   Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  Handle type = string_type();
+  Handle type = string_type(value.size() + 1);
   Handle attribute(H5Acreate_by_name(handle_.get(), object.c_str(), name.c_str(), type.get(), space.get(), H5P_DEFAULT,
                                      H5P_DEFAULT, H5P_DEFAULT),
                    H5Aclose);
-  char const* raw = value.c_str();
-  require(attribute && H5Awrite(attribute.get(), type.get(), &raw) >= 0, object, "an attribute cannot be written");
+  require(attribute && H5Awrite(attribute.get(), type.get(), value.c_str()) >= 0, object,
+          "an attribute cannot be written");
 }
 
 std::string Writer::image() {
-  require(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL) >= 0, "", "cannot be made in memory");
-  ssize_t const size = H5Fget_file_image(handle_.get(), nullptr, 0);
-  require(size >= 0, "", "cannot be made in memory");
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  require(H5Fget_file_image(handle_.get(), bytes.data(), bytes.size()) == size, "", "cannot be made in memory");
-  return bytes;
+  image_->is_finished = true;
+  require(handle_.close() && !image_->bytes.empty(), "", "cannot be made in memory");
+  return std::move(image_->bytes);
 }
 
 }  // namespace hornbill::io::hdf5

@@ -2,9 +2,10 @@
 """Help, generation, conversion, limits and what goes wrong with files. Usage: test_files.py PROGRAM SOURCE_DIR"""
 import json
 import os
+import random
 import subprocess
 
-from support import CommandLine, GOLDEN, PROGRAM, main, run
+from support import CommandLine, GOLDEN, PROGRAM, SOURCE, main, run
 
 
 class Files(CommandLine):
@@ -99,6 +100,35 @@ class Files(CommandLine):
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn(target + ": cannot be written: File too large", done.stderr)
             self.assertFalse([name for name in os.listdir(".") if "full" in name])
+
+    def test_the_first_format_is_read_and_written_anew(self):
+        old = os.path.join(SOURCE, "inputs", "golden", "formats", "format1.h5")
+        run("convert", old, "anew.h5")
+        before, after = (json.loads(run("info", file, "--json")[0]) for file in (old, "anew.h5"))
+        self.assertEqual({**before, "file": ""}, {**after, "file": ""})
+        names = [[one["name"] for one in json.loads(run("lbp", file, "--schedule", "batches", "--top", "alarms", "--json")[0])["top"]] for file in (old, "anew.h5")]
+        self.assertEqual(names, [["alarm(2)", "alarm(é)"]] * 2)
+        with open("anew.h5", "rb") as file:
+            self.assertNotIn(b"GCOL", file.read())  # the library's heap, which it trusts
+        run("convert", "anew.h5", "anew.h5")
+
+    def test_damage_is_found(self):
+        """Whatever bytes are changed: neither a fault nor an endless read, and what is wrong is named."""
+        random_bytes = random.Random(7)
+        for source, runs in ((os.path.join(SOURCE, "inputs", "golden", "formats", "format1.h5"), 60), ("g.h5", 120)):
+            with open(source, "rb") as file:
+                whole = file.read()
+            messages = ""
+            for _ in range(runs):
+                damaged = bytearray(whole)
+                for _ in range(random_bytes.choice((1, 2, 4))):
+                    damaged[random_bytes.randrange(len(damaged))] = random_bytes.randrange(256)
+                with open("damaged.h5", "wb") as file:
+                    file.write(damaged)
+                done = subprocess.run([PROGRAM, "info", "damaged.h5"], capture_output=True, text=True, timeout=60)
+                self.assertIn(done.returncode, (0, 3, 6), done.stderr)
+                messages += done.stderr
+        self.assertRegex(messages, "damaged.h5:/graph/[a-z0-9_/]+: the checksum is not that of the data: the file is damaged")
 
     def test_list_valued_attributes_of_others(self):
         try:

@@ -12,7 +12,7 @@
 namespace hornbill::io {
 
 /// The version of the format that this Hornbill writes, and the newest that it reads.
-inline constexpr int file_format_version = 1;
+inline constexpr int file_format_version = 2;
 
 /// Reads and validates a model.
 /// \throws InputError naming the file, the dataset and the first bad entry
