@@ -61,7 +61,7 @@ std::vector<std::string> texts(std::vector<Word> const& words) {
 
 /// What a function makes of a file with this text.
 template <class Read>
-auto from_text(std::string const& text, Read const& read) {
+auto of_text(std::string const& text, Read const& read) {
   auto const file = (std::filesystem::temp_directory_path() / fmt::format("hornbill_names_{}", ::getpid())).string();
   struct Removal {
     std::string file;
@@ -81,11 +81,11 @@ TEST_CASE("names: what is written as a word or a line comes back") {
     auto const alone = io::word_of_line("  " + io::as_line(name) + " \r");
     REQUIRE(alone);
     CHECK(alone->text == name);
-    auto const quoted = io::words_of(io::quoted(name));
+    auto const quoted = io::words_of(io::in_quotes(name));
     REQUIRE(quoted.size() == 1);
     CHECK(quoted[0].is_quoted);
     line += io::as_word(name) + "\t ";
-    list += (list.empty() ? "" : ",") + io::quoted(name);
+    list += (list.empty() ? "" : ",") + io::in_quotes(name);
   }
   CHECK(texts(io::words_of(line)) == odd_names);
   CHECK(texts(io::words_of_list(list)) == odd_names);
@@ -142,14 +142,14 @@ TEST_CASE("names: evidence, lists and orders of odd names") {
   std::string evidence, list, order;
   for (std::size_t i = 1; i < odd_names.size(); ++i) {
     builder.add_variable(odd_names[i]);
-    evidence += io::quoted(odd_names[i]) + (i % 2 ? " True\n" : " FALSE # no\n");
+    evidence += io::in_quotes(odd_names[i]) + (i % 2 ? " True\n" : " FALSE # no\n");
     list += io::as_line(odd_names[i]) + "\n";
     order += io::as_word(odd_names[i]) + (i % 3 ? " " : "\n");
   }
   auto const graph = std::move(builder).build();
-  auto const observed = from_text(evidence, [&](auto const& file) { return io::read_evidence_text(file, graph); });
-  auto const listed = from_text(list, [&](auto const& file) { return io::read_variables_text(file, graph); });
-  auto const ordered = from_text(
+  auto const observed = of_text(evidence, [&](auto const& file) { return io::read_evidence_text(file, graph); });
+  auto const listed = of_text(list, [&](auto const& file) { return io::read_variables_text(file, graph); });
+  auto const ordered = of_text(
       order, [&](auto const& file) { return elim::read_order(file, graph.variable_names, graph.num_variables); });
   REQUIRE(observed.size() == odd_names.size() - 1);
   REQUIRE(listed.size() == observed.size());
@@ -168,7 +168,7 @@ TEST_CASE("names: states") {
   auto graph = std::move(builder).build();
   graph.state_names = {{"F", "F#"}, {"on", "ON"}};
   auto const read = [&](std::string const& text) {
-    return from_text(text, [&](auto const& file) { return io::read_evidence_text(file, graph); }).at(0).value;
+    return of_text(text, [&](auto const& file) { return io::read_evidence_text(file, graph); }).at(0).value;
   };
   CHECK(read("note F#\n") == 1);
   CHECK(read("note \"F#\" # sharp\n") == 1);
@@ -200,7 +200,7 @@ TEST_CASE("names: clauses, rules and alarms of odd names come back") {
   for (auto const& name : set.rule_names) rules += analysis::to_line(name, 0.5);
   std::string text;
   for (Index c = 0; c < set.num_clauses(); ++c) text += analysis::to_string(set, c) + "\n";
-  auto const again = from_text(text, analysis::read_clauses);
+  auto const again = of_text(text, analysis::read_clauses);
   REQUIRE(again.num_clauses() == set.num_clauses());
   for (Index c = 0; c < set.num_clauses(); ++c) {
     CHECK(again.tuple_names[again.heads[c]] == set.tuple_names[set.heads[c]]);
@@ -209,8 +209,8 @@ TEST_CASE("names: clauses, rules and alarms of odd names come back") {
     CHECK(again.rule_names[again.rules_of(c)[0]] == set.rule_names[set.rules_of(c)[0]]);
     CHECK(analysis::to_string(again, c) == analysis::to_string(set, c));
   }
-  auto const probabilities = from_text(rules, analysis::read_rule_probabilities);
+  auto const probabilities = of_text(rules, analysis::read_rule_probabilities);
   CHECK(probabilities.size() == set.rule_names.size());
-  auto const read = from_text(alarms, [&](auto const& file) { return analysis::read_derived_tuples(file, again); });
+  auto const read = of_text(alarms, [&](auto const& file) { return analysis::read_derived_tuples(file, again); });
   CHECK(std::ssize(read) == set.num_clauses());
 }

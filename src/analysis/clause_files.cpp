@@ -92,7 +92,7 @@ Name take_name(std::string_view& text, End const& end_of) {
   text.remove_prefix(end);
   if (name.quoted && !name.bare.empty())
     throw InputError(fmt::format("'{}' follows the quoted name {}; put \\ before a quote that belongs to the name",
-                                 name.bare, io::quoted(*name.quoted)));
+                                 name.bare, io::in_quotes(*name.quoted)));
   return name;
 }
 
@@ -223,13 +223,13 @@ class ClauseReader {
 
 /// Names as split_rule() and read_clause() take them.
 std::string rule_word(std::string const& name) {
-  return end_of_rule(name) == name.size() ? io::as_line(name) : io::quoted(name);
+  return end_of_rule(name) == name.size() ? io::as_line(name) : io::in_quotes(name);
 }
 
 std::string literal_word(std::string const& name) {
   bool const is_divided =
       end_of_literal(name) != name.size() || name.ends_with(',') || name == "NOT" || name.starts_with("NOT ");
-  return is_divided ? io::quoted(name) : io::as_line(name);
+  return is_divided ? io::in_quotes(name) : io::as_line(name);
 }
 
 }  // namespace

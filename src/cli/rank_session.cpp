@@ -57,7 +57,8 @@ Index take_variable(std::string_view& text, io::VariableNames const& names) {
   if (text.starts_with('"')) {
     auto const name = io::take_quoted(text);
     auto const v = names.find(io::Word{name, true});
-    if (!v) throw InputError(fmt::format("the model has no variable {}: the session is of another", io::quoted(name)));
+    if (!v)
+      throw InputError(fmt::format("the model has no variable {}: the session is of another", io::in_quotes(name)));
     return *v;
   }
   Index v = -1;

@@ -85,13 +85,13 @@ std::optional<Index> state_of(HostFactorGraph const& graph, Index variable, Word
 Index require_variable(VariableNames const& known, Word const& word) {
   if (auto const v = known.find(word)) return *v;
   throw InputError(word.is_quoted
-                       ? fmt::format("{} is no name of a variable of the model", quoted(word.text))
+                       ? fmt::format("{} is no name of a variable of the model", in_quotes(word.text))
                        : fmt::format("'{}' is no variable of the model, neither by name nor by number", word.text));
 }
 
 template <class Number>
 Number require_number(Word const& word, char const* what) {
-  if (word.is_quoted) throw InputError(fmt::format("{} is not {}", quoted(word.text), what));
+  if (word.is_quoted) throw InputError(fmt::format("{} is not {}", in_quotes(word.text), what));
   return io::require_number<Number>(word.text, what);
 }
 

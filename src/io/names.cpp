@@ -37,7 +37,7 @@ Word take_word(std::string_view& text, std::string_view separators) {
     Word const word{take_quoted(text), true};
     if (!text.empty() && separators.find(text.front()) == std::string_view::npos)
       throw InputError(fmt::format("'{}' follows the quoted name {}; put \\ before a quote that belongs to the name",
-                                   text.front(), quoted(word.text)));
+                                   text.front(), in_quotes(word.text)));
     return word;
   }
   auto const end = std::min(text.find_first_of(separators), text.size());
@@ -48,7 +48,7 @@ Word take_word(std::string_view& text, std::string_view separators) {
 
 }  // namespace
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (char c : name) {
     auto const escape = std::ranges::find(escapes, c, [](auto const& pair) { return pair.first; });
@@ -61,13 +61,13 @@ std::string quoted(std::string_view name) {
 }
 
 std::string as_word(std::string_view name) {
-  return begins_specially(name) || std::ranges::any_of(name, is_blank) ? quoted(name) : std::string(name);
+  return begins_specially(name) || std::ranges::any_of(name, is_blank) ? in_quotes(name) : std::string(name);
 }
 
 std::string as_line(std::string_view name) {
   bool const is_plain = !begins_specially(name) && !is_blank(name.front()) && !is_blank(name.back()) &&
                         name.find_first_of("\n\r\t") == std::string_view::npos;
-  return is_plain ? std::string(name) : quoted(name);
+  return is_plain ? std::string(name) : in_quotes(name);
 }
 
 std::string take_quoted(std::string_view& text) {
@@ -100,7 +100,7 @@ std::optional<Word> word_of_line(std::string_view line) {
   if (line.front() != '"') return Word{std::string(line), false};
   auto const word = take_word(line, blanks);
   if (!words_of(line).empty())
-    throw InputError(fmt::format("{} has a line for itself, and '{}' follows it", quoted(word.text), trimmed(line)));
+    throw InputError(fmt::format("{} has a line for itself, and '{}' follows it", in_quotes(word.text), trimmed(line)));
   return word;
 }
 
@@ -134,7 +134,7 @@ std::optional<Index> VariableNames::find(std::string const& text) const {
 
 std::string VariableNames::word_for(Index variable) const {
   auto const v = static_cast<std::size_t>(variable);
-  if (v < names_.size() && !names_[v].empty() && named(names_[v]) == variable) return quoted(names_[v]);
+  if (v < names_.size() && !names_[v].empty() && named(names_[v]) == variable) return in_quotes(names_[v]);
   auto number = std::to_string(variable);
   if (find(Word{number}) != variable)
     throw InputError(fmt::format("variable {} cannot be written into a text: another has that number for its name{}",

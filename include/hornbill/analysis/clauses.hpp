@@ -49,7 +49,7 @@ Selection select(ClauseSet const& clauses, std::span<Index const> listed);
 /// a blank; names may hold commas that no blank follows. The rules of a clause that was folded together from several
 /// are separated by ` + `. Repeated premises count once, and so do repeated clauses of one rule; two of several rules
 /// may be alike and yet not the same, since premises were folded away. Blank lines, and those that begin with `#`, are
-/// skipped. A name that would be divided so, or begins as a comment, stands in double quotes (io::quoted()).
+/// skipped. A name that would be divided so, or begins as a comment, stands in double quotes (io::in_quotes()).
 /// \throws InputError naming the line
 ClauseSet read_clauses(std::string const& file);
 

@@ -22,7 +22,7 @@ struct Word {
 
 /// A name in double quotes. Inside, `\"` and `\\` stand for a quote and a backslash, and `\n`, `\r`, `\t` for what ends
 /// or divides lines, so that every name is one word on one line.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 /// A name as one word among others, such as in evidence: in quotes where it holds blanks, is empty, or begins as a
 /// comment or with a quote.
 std::string as_word(std::string_view name);
