@@ -21,6 +21,14 @@ using tables::Cost;
 
 namespace {
 
+/// How the first of some reductions is laid out.
+tables::detail::ReductionTask first_task(tables::HostReductions const& host, Index team_size) {
+  std::vector<tables::detail::ReductionTask> tasks(host.reductions().size());
+  std::vector<tables::detail::ReductionInput> inputs(tables::detail::num_inputs(host));
+  tables::detail::lay_out(host, team_size, tasks, inputs);
+  return tasks.front();
+}
+
 template <class Semiring, class Exec>
 elim::Elimination<typename Semiring::Value> solve(tables::TableNetwork<typename Semiring::Value> const& network,
                                                   elim::OrderOptions const& options = {}) {
@@ -308,7 +316,7 @@ TEST_CASE_TEMPLATE("reduction: an output so large that teams read inputs again a
   for (Index t : {a, b})
     for (Offset i = 0, cells = (given.emplace_back(), host.tables()[t].cells); i < cells; ++i)
       given.back().push_back((i * 7919 + t) % 1009);
-  CHECK(tables::detail::lay_out_one(host, 0, 256).highs_of_block > 1);
+  CHECK(first_task(host, 256).highs_of_block > 1);
   auto const cells = reduced<Semiring>(exec, host, given, output).first;
   Offset wrong = 0;
   for (Offset i = 0; i < host.tables()[output].cells; ++i) {
@@ -483,7 +491,7 @@ TEST_CASE_TEMPLATE("reduction: some inputs stay the same for a run of rows", Cel
         CAPTURE(num_apart);
         Index const kept = base == 2 ? 18 : 12, more = base == 2 ? 3 : 2;  // more: for the teams of a GPU
         Runs const runs(base, tables::detail::runs_on_host<Exec> ? kept : kept + more, states, num_apart);
-        auto const task = tables::detail::lay_out_one(runs.host, 0, tables::detail::team_size_of<Exec>);
+        auto const task = first_task(runs.host, tables::detail::team_size_of<Exec>);
         CHECK((task.run > 1) == (states <= 5));
         if (states <= 5) CHECK(task.num_apart == num_apart);
         CHECK(task.highs_of_block > 1);

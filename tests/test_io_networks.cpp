@@ -348,8 +348,10 @@ TEST_CASE("cfn: exponents, long decimals and what is infinite") {
   CHECK(costs(">-10", "\"-inf\" 3").tables[0].values == std::vector<tables::Cost>{tables::infinite_cost, 0});
   CHECK(costs("<inf", "1e15 2").tables[0].values == std::vector<tables::Cost>{999999999999998, 0});
   CHECK(costs("<10", "1e300 3").tables[0].values == std::vector<tables::Cost>{tables::infinite_cost, 0});  // beyond it
-  refuse(cfn, "{{n <10} [2] [{[0] [-inf 3]}]}", "a cost is -inf, better than all; what is forbidden costs inf");
-  refuse(cfn, "{{n >10} [2] [{[0] [inf 3]}]}", "a cost is inf, better than all; what is forbidden costs -inf");
+  refuse(cfn, "{{n <10} [2] [{[0] [-inf 3]}]}",
+         "line 1: '-inf' would be better than all costs; what is forbidden costs inf");
+  refuse(cfn, "{{n >10} [2] [{[0] [inf 3]}]}",
+         "line 1: 'inf' would be better than all costs; what is forbidden costs -inf");
   refuse(cfn, "{{n <99999999999999999999} [2] [{[0] [1 3]}]}",
          "costs are too large: with the bound they add up to 1e+20");
   refuse(cfn, "{{n <10} [2] [{[0] [1 nan]}]}", "'nan' is not a cost: a number, or inf");

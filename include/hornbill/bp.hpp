@@ -10,6 +10,7 @@
 #include <hornbill/bp/factor_graph.hpp>
 #include <hornbill/bp/host_plan.hpp>
 #include <hornbill/bp/inference.hpp>
+#include <hornbill/bp/joint_beliefs.hpp>
 #include <hornbill/bp/movement.hpp>
 #include <hornbill/bp/plan.hpp>
 #include <hornbill/bp/report.hpp>

@@ -23,12 +23,7 @@ namespace {
 
 constexpr std::string_view rule_separator = " + ", literal_separator = ", ";
 
-std::string_view trimmed(std::string_view text) {
-  auto const blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+using io::trimmed;
 
 /// Whether all bytes are UTF-8, overlong forms and surrogates left aside.
 bool is_utf8(std::string_view text) {
@@ -90,9 +85,7 @@ Name take_name(std::string_view& text, End const& end_of) {
   auto const end = end_of(text);
   name.bare = trimmed(text.substr(0, end));
   text.remove_prefix(end);
-  if (name.quoted && !name.bare.empty())
-    throw InputError(fmt::format("'{}' follows the quoted name {}; put \\ before a quote that belongs to the name",
-                                 name.bare, io::in_quotes(*name.quoted)));
+  if (name.quoted && !name.bare.empty()) io::fail_behind_quotes(name.bare, *name.quoted);
   return name;
 }
 

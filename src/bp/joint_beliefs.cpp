@@ -57,34 +57,40 @@ JointBeliefs::JointBeliefs(HostFactorGraph const& graph) : graph_(graph), num_me
 
 std::vector<double> JointBeliefs::of(Index factor, std::span<double const> messages) const {
   require_shape(messages);
-  return belief(factor, messages);
+  auto belief = log_table(graph_, factor);
+  multiply(belief, factor, messages);
+  normalise(belief);
+  return belief;
 }
 
-std::vector<double> JointBeliefs::belief(Index factor, std::span<double const> messages) const {
-  auto belief = log_table(graph_, factor);
+void JointBeliefs::multiply(std::vector<double>& log_table, Index factor, std::span<double const> messages) const {
   Offset edge = graph_.factor_offsets[factor];
-  std::size_t repeats = belief.size();  // entries that share the state of the variable and of those before it
+  std::size_t repeats = log_table.size();  // entries that share the state of the variable and of those before it
   for (Index v : graph_.variables_of(factor)) {
     std::size_t const states = graph_.states(v);
     repeats /= states;
     for (std::size_t state = 0; state < states; ++state) {
       double const weight = states == 2 ? hornbill::detail::log_probability(state ? messages[edge] : -messages[edge])
                                         : messages[state_rows_[edge] + state];
-      for (std::size_t first = state * repeats; first < belief.size(); first += states * repeats)
-        for (std::size_t i = first; i < first + repeats; ++i) belief[i] += weight;
+      for (std::size_t first = state * repeats; first < log_table.size(); first += states * repeats)
+        for (std::size_t i = first; i < first + repeats; ++i) log_table[i] += weight;
     }
     ++edge;
   }
-  normalise(belief);
-  return belief;
 }
 
 Movement JointBeliefs::movement(std::span<double const> before, std::span<double const> after, double tolerance) const {
   require_shape(before);
   require_shape(after);
   Movement result;
+  std::vector<double> old_belief, belief;  // room for all factors
   for (Index a = 0; a < graph_.num_factors(); ++a) {
-    double const move = largest_difference(belief(a, before), belief(a, after));
+    belief = old_belief = log_table(graph_, a);
+    multiply(old_belief, a, before);
+    multiply(belief, a, after);
+    normalise(old_belief);
+    normalise(belief);
+    double const move = largest_difference(old_belief, belief);
     result.factors += move > tolerance;
     result.largest = std::max(result.largest, move);
   }

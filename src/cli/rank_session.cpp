@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/names.hpp>
 #include <hornbill/io/text_file.hpp>
@@ -119,9 +120,9 @@ std::optional<Index> contradiction_on(std::string_view line, io::VariableNames c
 
 }  // namespace
 
-Session::Session(std::string file, HostFactorGraph const& graph)
-    : file_(std::move(file)), graph_(graph), names_(graph) {
+Session::Session(std::string file, HostFactorGraph const& graph) : file_(std::move(file)), graph_(graph) {
   if (file_.empty()) return;
+  names_.emplace(graph);
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
     throw InputError(file_, "", fmt::format("cannot be opened for the session: {}", std::strerror(errno)));
@@ -152,7 +153,7 @@ std::optional<HostEvidence> Session::parse_evidence(std::string const& text, std
     }
     others += '\n';
   });
-  if (auto const last = text.substr(kept); is_evidence(last, file, graph)) others += last;
+  if (auto const last = text.substr(kept); !last.empty() && is_evidence(last, file, graph)) others += last;
   std::erase_if(labels, [&](Observation const& o) { return std::ranges::count(contradicting, o.variable) > 0; });
   for (auto const& other : io::parse_evidence(others, file, graph)) {
     auto const label = std::ranges::find(labels, other.variable, &Observation::variable);
@@ -189,13 +190,13 @@ void Session::begin() {
 void Session::take(std::string_view line) {
   if (line.empty() || line == header.substr(0, header.size() - 1)) return;
   auto const of = [this](Index variable) { return std::ranges::find(rounds_, variable, &Round::variable); };
-  if (auto const variable = contradiction_on(line, names_)) {
+  if (auto const variable = contradiction_on(line, *names_)) {
     if (of(*variable) == rounds_.end())
       throw InputError(fmt::format("there is no label of variable {} before it", *variable));
     of(*variable)->contradicts = true;
     return;
   }
-  auto const round = round_on(line, graph_, names_);
+  auto const round = round_on(line, graph_, *names_);
   if (!round) throw InputError("is no line of a session of `hornbill rank`");
   if (of(round->variable) != rounds_.end())
     throw InputError(fmt::format("{} was labelled before", graph_.name_of(round->variable)));
@@ -204,32 +205,20 @@ void Session::take(std::string_view line) {
 
 void Session::append(Round const& round) {
   rounds_.push_back(round);
-  write(to_line(round, graph_, names_));
+  if (names_) write(to_line(round, graph_, *names_));
 }
 
 void Session::mark_contradiction(Index variable) {
   for (auto& round : rounds_)
     if (round.variable == variable) round.contradicts = true;
-  write(fmt::format("{} {}", contradicts, names_.word_for(variable)));
+  if (names_) write(fmt::format("{} {}", contradicts, names_->word_for(variable)));
 }
 
 void Session::write(std::string const& line) {
-  if (descriptor_ < 0) return;
-  auto const text = line + "\n";
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    auto const written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_to_write();
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(descriptor_) != 0) fail_to_write();
-}
-
-void Session::fail_to_write() const {
-  throw InputError(file_, "",
-                   fmt::format("cannot be written: {}. What was said before is in it; go on with the same --session",
-                               std::strerror(errno)));
+  if (!io::write_all(descriptor_, line + "\n") || ::fsync(descriptor_) != 0)
+    throw InputError(file_, "",
+                     fmt::format("cannot be written: {}. What was said before is in it; go on with the same --session",
+                                 std::strerror(errno)));
 }
 
 }  // namespace hornbill::cli

@@ -58,11 +58,10 @@ class Session {
   void begin();
   void take(std::string_view line);
   void write(std::string const& line);
-  [[noreturn]] void fail_to_write() const;
 
   std::string file_;
   HostFactorGraph const& graph_;
-  io::VariableNames names_;
+  std::optional<io::VariableNames> names_;  ///< where something is kept
   std::vector<Round> rounds_;
   int descriptor_ = -1;
 };

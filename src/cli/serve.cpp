@@ -95,10 +95,10 @@ BpCommand read_bp(Arguments arguments) {
 
 std::string observe(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {
   Index const v = arguments.variable(graph);
-  auto const value = arguments.word();
-  if (value != "true" && value != "false") throw BadCommand(fmt::format("'{}' is neither true nor false", value));
-  believer.observe(Observation::hard(v, value == "true"));
-  return fmt::format("O {} {}", v, value);
+  auto const value = arguments.word(), truth = CLI::detail::to_lower(value);
+  if (truth != "true" && truth != "false") throw BadCommand(fmt::format("'{}' is neither true nor false", value));
+  believer.observe(Observation::hard(v, truth == "true"));
+  return fmt::format("O {} {}", v, value);  // echoed as it is written
 }
 
 std::string observe_softly(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {

@@ -118,8 +118,8 @@ class Candidate : public Attempt {
   }
 
  private:
-  /// The first order goes on while it makes no table that was not there, so that it depends on no thread whether it is
-  /// the one that counts.
+  /// The first order goes on while it makes no variables neighbours, so that it depends on no thread whether it is the
+  /// one that counts.
   bool may_settle() const { return which_ == 0 && !fills_; }
 
   Best& best_;

@@ -58,13 +58,7 @@ class Output {
   Output& operator=(Output const&) = delete;
 
   void write(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      auto const written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written == 0) errno = ENOSPC;
-      if (written <= 0) fail(file_);
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (!write_all(descriptor_, bytes)) fail(file_);
   }
   /// Gives it the permissions of a file that it takes the place of, and its owner where that is allowed.
   void take_permissions(struct stat const& of) const {
@@ -103,6 +97,17 @@ int make(std::string const& file) {
 }
 
 }  // namespace
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto const written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = ENOSPC;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 int standard_stream(std::string const& file) {
   auto const status = status_of(file);
@@ -152,8 +157,8 @@ void write_atomically(std::string const& file, std::string_view bytes) {
   out.close();
   if (::rename(temporary.file.c_str(), target.c_str()) != 0) fail(file);
   temporary.is_due = false;
-  Output const entry(file, ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  entry.flush_to_disk();
+  int const entry = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (entry >= 0) Output(file, entry).flush_to_disk();  // a folder may be one to write in, and not to read
 }
 
 }  // namespace hornbill::io

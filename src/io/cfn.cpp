@@ -1,6 +1,5 @@
 // toulbar2's .cfn.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -139,7 +138,6 @@ class CfnReader {
     network_.name = name;
     network_.is_maximised = bound.front() == '>';
     bound_ = number(bound.substr(1), "the bound");
-    if (bound_.is_infinite) bound_.digits = network_.is_maximised ? -1 : 1;  // any assignment may be the best
     in_.require(CfnTokens::Kind::close, "the end of the problem's properties");
   }
   static bool is_bound(std::string_view text) { return text.starts_with('<') || text.starts_with('>'); }
@@ -203,7 +201,7 @@ class CfnReader {
     auto const entries =
         static_cast<std::size_t>(require_entries(states, [&](std::string const& message) { in_.fail(message); }));
     bool const is_sparse = in_.pass("defaultcost");
-    if (is_sparse) function.costs.assign(entries, number(in_.word("the default cost"), "the default cost"));
+    if (is_sparse) function.costs.assign(entries, cost(in_.word("the default cost"), "the default cost"));
     in_.pass("costs");
     if (in_.at(Kind::word)) {
       function.shares = in_.take().text;
@@ -213,7 +211,7 @@ class CfnReader {
         if (is_sparse)
           read_tuple(function);
         else
-          function.costs.push_back(number(in_.word("a cost"), "a cost"));
+          function.costs.push_back(cost(in_.word("a cost"), "a cost"));
       }
       if (function.costs.size() != entries)
         in_.fail(fmt::format("function {} has {} costs, not {} as its variables have joint values", function.name,
@@ -252,7 +250,7 @@ class CfnReader {
       cell = cell * static_cast<std::size_t>(network_.cardinality[v]) +
              static_cast<std::size_t>(named == names.end() ? *id : named - names.begin());
     }
-    function.costs[cell] = number(in_.word("the cost of a tuple"), "the cost of a tuple");
+    function.costs[cell] = cost(in_.word("the cost of a tuple"), "the cost of a tuple");
   }
 
   /// Functions that name another have its costs.
@@ -327,15 +325,21 @@ class CfnReader {
     return !text.empty() && std::string_view("0123456789-.+").find(text.front()) != std::string_view::npos;
   }
   static std::optional<std::int64_t> whole(std::string_view text) {
-    std::int64_t value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    auto const [state, value] = parse_number<std::int64_t>(text);
+    return state == Parsed<std::int64_t>::State::good ? std::optional(value) : std::nullopt;
   }
   Decimal number(std::string_view text, std::string_view what) {
     auto const decimal = Decimal::parse(text);
     if (!decimal) in_.fail(fmt::format("'{}' is not {}: a number, or inf", text, what));
     return *decimal;
+  }
+
+  Decimal cost(std::string_view text, std::string_view what) {
+    auto const decimal = number(text, what);
+    if (decimal.is_infinite && (decimal.digits < 0) != network_.is_maximised)
+      in_.fail(fmt::format("'{}' would be better than all costs; what is forbidden costs {}inf", text,
+                           network_.is_maximised ? "-" : ""));
+    return decimal;
   }
 
   static constexpr std::int64_t largest_domain_read = 1 << 20;

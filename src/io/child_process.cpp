@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <hornbill/io/atomic_file.hpp>
+
 namespace hornbill::io {
 namespace {
 
@@ -25,14 +27,7 @@ constexpr int patience = 60;  // a process may wait for others, and for its disk
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
   if (int const quiet = ::open("/dev/null", O_WRONLY); quiet >= 0) ::dup2(quiet, STDERR_FILENO);
   try {
-    auto const bytes = make();
-    for (std::size_t done = 0; done < bytes.size();) {
-      auto const written = ::write(out, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) ::_exit(failure);
-      done += static_cast<std::size_t>(written);
-    }
-    ::_exit(success);
+    ::_exit(write_all(out, make()) ? success : failure);
   } catch (...) {
     ::_exit(failure);
   }

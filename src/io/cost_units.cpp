@@ -22,9 +22,6 @@ CostUnits::CostUnits(bool is_maximised, Decimal const& bound, std::vector<std::s
   for (auto const& costs : functions) {
     long double least = costs.empty() ? 0 : value(costs.front());
     for (auto const& cost : costs) least = std::min(least, value(cost));
-    if (std::isinf(least) && least < 0)
-      throw InputError(fmt::format("a cost is {}inf, better than all; what is forbidden costs {}inf",
-                                   is_maximised ? "" : "-", is_maximised ? "-" : ""));
     least_.push_back(std::isinf(least) ? 0 : least);  // all are forbidden
     lower_ += least_.back();
   }

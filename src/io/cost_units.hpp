@@ -16,8 +16,8 @@ class CostUnits {
  public:
   using Cost = tables::Cost;
 
-  /// \param functions  the costs of each
-  /// \throws InputError, without a place, where even whole costs add up to too much, or one is infinitely good
+  /// \param functions  the costs of each; what is infinite is forbidden
+  /// \throws InputError, without a place, where even whole costs add up to too much
   CostUnits(bool is_maximised, Decimal const& bound, std::vector<std::span<Decimal const>> const& functions);
 
   int decimals() const { return decimals_; }

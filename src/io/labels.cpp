@@ -1,12 +1,13 @@
 #include "labels.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 #include <string>
 
 #include <hornbill/io/text_formats.hpp>
+
+#include "number.hpp"
 
 namespace hornbill::io {
 namespace {
@@ -30,9 +31,8 @@ std::vector<Index> labels_in_use(std::vector<Index> const& labels) {
 
 /// The label that a name is; -1 if it is none.
 Index label_in(std::string const& name) {
-  Index label = -1;
-  auto const [end, error] = std::from_chars(name.data(), name.data() + name.size(), label);
-  bool const is_label = error == std::errc{} && label <= largest_label && std::to_string(label) == name;
+  auto const [state, label] = parse_number<Index>(name);
+  bool const is_label = state == Parsed<Index>::State::good && label <= largest_label && std::to_string(label) == name;
   return is_label ? label : -1;
 }
 

@@ -1,6 +1,7 @@
 // Labels that text formats give variables, which may have gaps. Internal to src/io.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 

@@ -44,7 +44,6 @@ void refuse_to_write(Model const&, std::string const& file) {
   throw InputError(file, "", "cannot be written: .bif is read only. Write .h5, .uai or .fg");
 }
 
-// .causal_fg before .fg, which is its ending too.
 constexpr std::array formats{Format{".h5", read_hdf5, write_hdf5},
                              Format{".hdf5", read_hdf5, write_hdf5},
                              Format{".causal_fg", read_network<read_causal_fg>, write_graph_only<write_causal_fg>},

@@ -1,11 +1,13 @@
 #include <hornbill/io/names.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/text_file.hpp>
+
+#include "number.hpp"
 
 namespace hornbill::io {
 namespace {
@@ -26,18 +28,12 @@ char unescaped(char letter) {
 
 bool begins_specially(std::string_view name) { return name.empty() || name.front() == '#' || name.front() == '"'; }
 
-std::string_view trimmed(std::string_view text) {
-  auto const first = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-}
-
 /// Takes a word off a text that begins with it.
 Word take_word(std::string_view& text, std::string_view separators) {
   if (text.starts_with('"')) {
     Word const word{take_quoted(text), true};
     if (!text.empty() && separators.find(text.front()) == std::string_view::npos)
-      throw InputError(fmt::format("'{}' follows the quoted name {}; put \\ before a quote that belongs to the name",
-                                   text.front(), in_quotes(word.text)));
+      fail_behind_quotes(text.substr(0, 1), word.text);
     return word;
   }
   auto const end = std::min(text.find_first_of(separators), text.size());
@@ -83,6 +79,11 @@ std::string take_quoted(std::string_view& text) {
       name += unescaped(text[i]);
   }
   throw InputError(fmt::format("the quoted name {} has no end; put a quote behind it", text));
+}
+
+void fail_behind_quotes(std::string_view rest, std::string_view name) {
+  throw InputError(fmt::format("'{}' follows the quoted name {}; put \\ before a quote that belongs to the name", rest,
+                               in_quotes(name)));
 }
 
 std::vector<Word> words_of(std::string_view line) {
@@ -154,9 +155,8 @@ std::optional<Index> VariableNames::named(std::string_view name) const {
 }
 
 std::optional<Index> VariableNames::numbered(std::string_view text) const {
-  Index v = -1;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc{} || end != text.data() + text.size() || v < 0 || v >= num_variables_) return {};
+  auto const [state, v] = parse_number<Index>(text);
+  if (state != Parsed<Index>::State::good || v < 0 || v >= num_variables_) return {};
   return v;
 }
 

@@ -17,4 +17,10 @@ std::string read_text(std::string const& file) {
   return text;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  auto const first = std::min(text.find_first_not_of(blanks), text.size());
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
 }  // namespace hornbill::io

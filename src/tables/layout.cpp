@@ -232,13 +232,6 @@ std::vector<Index> lay_out(HostReductions const& reductions, Index team_size, st
   return all_steps;
 }
 
-ReductionTask lay_out_one(HostReductions const& reductions, std::size_t reduction, Index team_size) {
-  std::vector<Index> all_steps;
-  Steps steps(all_steps);
-  std::vector<ReductionInput> inputs;
-  return make_task(reductions, reductions.reductions()[reduction], team_size, inputs, steps);
-}
-
 /// Not by a layout that is thrown away: of a million variables it has a gigabyte.
 std::size_t layout_bytes(HostReductions const& reductions, Index team_size) {
   std::vector<Index> all_steps;

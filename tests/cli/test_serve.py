@@ -97,6 +97,7 @@ class Serve(CommandLine):
         self.assertEqual(send("OS 2 2e-1 0.80"), "OS 2 2e-1 0.80")  # as it is written
         self.assertEqual(send("BP 1e-6 500 1000 100"), "0")
         self.assertEqual(send("Q 2"), f"{0.8 * 0.504 / (0.8 * 0.504 + 0.2 * 0.496):g}")
+        self.assertEqual([send("O 2 TRUE"), send("UC 2")], ["O 2 TRUE", "UC 2"])
         self.assertEqual(send("NL"), "")
         beliefs = [float(send(f"FQ 2 {state}")) for state in range(8)]
         self.assertAlmostEqual(sum(beliefs), 1, places=5)

@@ -10,8 +10,9 @@
 
 namespace hornbill::bp {
 
-/// Joint beliefs by their definition, the factor times the messages into it. They have an entry for every combination
-/// of states, so this is for factors whose tables one would write down.
+/// Joint beliefs by their definition, `b(x) = f(x) product over v of m(v -> f)(x_v)`, normalised. They have an entry
+/// for every combination of states, so this is for factors whose tables one would write down.
+/// \source Mooij: libDAI, 2010, which compares them after each iteration
 class JointBeliefs {
  public:
   /// Keeps a reference to the graph.
@@ -31,7 +32,7 @@ class JointBeliefs {
 
  private:
   void require_shape(std::span<double const> messages) const;
-  std::vector<double> belief(Index factor, std::span<double const> messages) const;
+  void multiply(std::vector<double>& log_table, Index factor, std::span<double const> messages) const;
   HostFactorGraph const& graph_;
   std::size_t num_messages_;
   std::vector<Offset> state_rows_;  ///< [E], of entries for states behind the edges' own; empty if all are binary

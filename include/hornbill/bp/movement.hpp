@@ -14,7 +14,7 @@ namespace hornbill::bp {
 /// What has moved between two looks.
 struct Movement {
   Index variables = 0;  ///< whose belief moved by more than the tolerance
-  Index factors = 0;    ///< whose messages from variables did
+  Index factors = 0;    ///< that did: by their messages from variables, or by their joint beliefs (JointBeliefs)
   double largest = 0;   ///< move of any of them   \units a difference of probabilities
 };
 

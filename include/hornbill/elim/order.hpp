@@ -27,7 +27,9 @@ enum class Heuristic {
 struct OrderOptions {
   Heuristic heuristic = Heuristic::min_fill;
   std::uint64_t seed = 1;  ///< of what decides between equals
-  int tries = 1;           ///< orders to make, of which the one with the fewest cells is taken
+  /// orders to make, of which the one with the fewest cells is taken; or the first, where it makes no variables
+  /// neighbours that were not
+  int tries = 1;
   /// of a table; an order that makes a larger one is given up
   double max_cells = std::numeric_limits<double>::infinity();
 };

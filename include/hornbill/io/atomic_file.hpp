@@ -11,6 +11,10 @@ namespace hornbill::io {
 /// it is neither.
 int standard_stream(std::string const& file);
 
+/// Writes all bytes to what is open under a number, however many it takes at a time.
+/// \return false, with errno, where it takes no more
+bool write_all(int descriptor, std::string_view bytes);
+
 /// Checks that a file can be made under this name: its folder exists and can be written, and so can a file that is
 /// there; or that it is a device or pipe that can be.
 /// \throws InputError

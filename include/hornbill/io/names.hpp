@@ -34,6 +34,9 @@ std::string as_line(std::string_view name);
 /// \throws InputError, without a place, if it has no end or an unknown escape
 std::string take_quoted(std::string_view& text);
 
+/// Throws the InputError, without a place, of what follows a quoted name that ends there.
+[[noreturn]] void fail_behind_quotes(std::string_view rest, std::string_view name);
+
 /// The words of a line, separated by blanks, up to a `#` that begins one: the rest is a comment.
 /// \throws InputError, without a place, for a quoted name that has no end, or that no blank follows
 std::vector<Word> words_of(std::string_view line);

@@ -14,6 +14,9 @@ namespace hornbill::io {
 /// \throws InputError if it is missing or cannot be read
 std::string read_text(std::string const& file);
 
+/// A text without the blanks around it: space, tab, and what ends lines or pages.
+std::string_view trimmed(std::string_view text);
+
 /// Calls a function with each line of a text, without its end, and the line's number from 1. InputErrors that it
 /// throws, without a place, get it.
 /// \param file  that the text was read from

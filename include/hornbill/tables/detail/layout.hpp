@@ -59,8 +59,6 @@ std::size_t num_inputs(HostReductions const& reductions);
 /// \return steps: how far each state of a digit goes in an input, in cells
 std::vector<Index> lay_out(HostReductions const& reductions, Index team_size, std::span<ReductionTask> tasks,
                            std::span<ReductionInput> inputs);
-/// The same of one.
-ReductionTask lay_out_one(HostReductions const& reductions, std::size_t reduction, Index team_size);
 
 /// Bytes of a layout and of what runs all of it.
 std::size_t layout_bytes(HostReductions const& reductions, Index team_size);
