@@ -27,6 +27,8 @@ def run_lbp(program, file, evidence, method, limit, extra):
     done = subprocess.run(command, capture_output=True, text=True)
     line = json.loads(done.stdout) if done.stdout else {"error": done.stderr.strip()}
     line.pop("file", None)
+    for large in ("marginals", "names", "states"):
+        line.pop(large, None)
     line.update(case="convergence", schedule=schedule, damping=damping, limit=limit)
     return line
 

@@ -26,13 +26,13 @@ def main():
             subprocess.run([arguments.program, "generate", "--like", graph, file], check=True, stdout=subprocess.DEVNULL)
             for schedule, limits in CASES.items():
                 for precision in arguments.precisions.split(","):
-                    command = [arguments.program, "lbp", file, "--schedule", schedule, "--precision", precision, "--json", *limits]
+                    command = [arguments.program, "lbp", file, "--schedule", schedule, "--precision", precision, "--top", "all", "--count", "1", "--json", *limits]
                     if arguments.backend:
                         command += ["--backend", arguments.backend]
                     done = subprocess.run(command, capture_output=True, text=True)
                     line = json.loads(done.stdout) if done.stdout else {"error": done.stderr.strip()}
                     line.update(case="lbp", graph=graph, commit=arguments.commit, exit_code=done.returncode)
-                    line.pop("file", None)
+                    [line.pop(key, None) for key in ("file", "top")]
                     print(json.dumps(line), flush=True)
 
 

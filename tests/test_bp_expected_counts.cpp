@@ -94,7 +94,8 @@ TEST_CASE_TEMPLATE("log evidence: that of all worlds, where there are no cycles"
     HostEvidence before;
     for (auto const& o : evidence) {
       auto const p = static_cast<double>(reference::enumerate_marginals(graph, before)[o.variable][1]);
-      expected += std::log(o.is_hard() ? (o.value == 1 ? p : 1 - p) : p * o.likelihood[1] + (1 - p) * o.likelihood[0]);
+      expected +=
+          std::log(o.is_hard() ? (o.value == 1 ? p : 1 - p) : p * o.likelihoods[1] + (1 - p) * o.likelihoods[0]);
       before.push_back(o);
     }
     Messages<Cell> const messages(graph, evidence);

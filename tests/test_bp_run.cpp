@@ -78,6 +78,9 @@ TEST_CASE_TEMPLATE("bp: tables over variables of any cardinality follow the orac
     HostEvidence evidence;
     for (Index v = 2; v < 10; v += 3)
       if (graph.states(v) > 2) evidence.push_back(Observation::hard(v, 0));
+    for (Index v : {3, 13, 23, 33}) evidence.push_back(Observation::soft(v, std::vector{0.9, 0.2, 0.4, 0.0}));
+    for (auto& o : evidence)
+      if (!o.is_hard()) o.likelihoods.resize(graph.states(o.variable));
     for (int iterations : {1, 4}) {
       reference::BeliefPropagation parall(graph, evidence), sequence(graph, evidence);
       parall.run_parall(iterations);
@@ -777,6 +780,8 @@ TEST_CASE_TEMPLATE("bp: limits and options", T, HORNBILL_TEST_CELLS) {
   CHECK_THROWS_AS(solver.evidence.clamp(0, -1), InputError);
   CHECK_THROWS_AS(solver.evidence.soften(0, 0, 0), InputError);
   CHECK_THROWS_AS(solver.evidence.soften(0, -1, 2), InputError);
+  CHECK_THROWS_AS(solver.evidence.soften(0, {1, 2, 3}), InputError);
+  CHECK_THROWS_AS(solver.evidence.soften(0, {}), InputError);
   CHECK_THROWS_AS(solver.evidence.soften(0, std::numeric_limits<double>::infinity(), 1), InputError);
   CHECK_THROWS_AS(bp::set_factor_messages(solver.exec, solver.device, {1.0}, solver.state), ShapeError);
 }

@@ -44,8 +44,10 @@ std::vector<HostEvidence> growing_sets(HostFactorGraph const& graph, std::size_t
   for (std::size_t s = 1; s < count; ++s) {
     sets.push_back(sets.back());
     auto const v = static_cast<Index>(s * 7919 % graph.num_variables);
-    sets.back().push_back(graph.states(v) == 2 && s % 2 == 0 ? Observation::soft(v, 0.2, 0.7)
-                                                             : Observation::hard(v, static_cast<Index>(s % 3 == 0)));
+    std::vector<double> likelihoods{0.2, 0.7, 0.4};
+    likelihoods.resize(static_cast<std::size_t>(graph.states(v)));
+    sets.back().push_back(s % 2 == 0 ? Observation::soft(v, likelihoods)
+                                     : Observation::hard(v, static_cast<Index>(s % 3 == 0)));
   }
   return sets;
 }

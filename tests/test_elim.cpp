@@ -688,13 +688,13 @@ TEST_CASE("tables: Horn factors, wide ones as chains, and evidence") {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     auto const graph = test::random_graph(
         seed, {.num_variables = 12, .largest_body = 6, .deterministic = false, .tables = 0.2, .max_states = 3});
-    HostEvidence const evidence{Observation::hard(1, 1),
-                                Observation::soft(3, graph.states(3) == 2 ? 0.2 : 1, graph.states(3) == 2 ? 0.7 : 1)};
-    auto const usable = graph.states(3) == 2 ? evidence : HostEvidence{evidence.front()};
+    std::vector<double> likelihoods{0.2, 0.7, 0.4};
+    likelihoods.resize(static_cast<std::size_t>(graph.states(3)));
+    HostEvidence const evidence{Observation::hard(1, 1), Observation::soft(3, likelihoods)};
     using Exec = Kokkos::DefaultHostExecutionSpace;
     double log_z[2];
     for (int widest : {2, 20}) {
-      auto const network = tables::condition(tables::to_tables(graph, widest), usable);
+      auto const network = tables::condition(tables::to_tables(graph, widest), evidence);
       auto const result = solve<tables::SumProduct<double>, Exec>(network);
       log_z[widest == 2] = log_of(result.value, result.exponent);
       CHECK(network.cardinality[1] == 1);

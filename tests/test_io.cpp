@@ -90,7 +90,7 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   model.evidence["hard"] = {Observation::hard(3, 1), Observation::hard(4, 0)};
   model.evidence["mixed"] = {Observation::hard(3, 1), Observation::soft(4, 0.25, 0.5)};
   model.queries["alarms"] = {5, 2};
-  model.marginals["lbp"] = {std::vector<double>(300, 0.5), {{"stop", "converged"}}};
+  model.marginals["lbp"] = {std::vector<double>(300, 0.5), {}, {{"stop", "converged"}}};
   model.messages["lbp"] = {std::vector<double>(model.graph.num_messages(), -std::numeric_limits<double>::infinity()),
                            model.evidence["mixed"]};
   model.messages["of nothing observed"] = {std::vector<double>(model.graph.num_messages(), 0.5), HostEvidence{}};
@@ -110,15 +110,49 @@ TEST_CASE("io: HDF5 both ways, with all that a model holds") {
   CHECK(read.evidence.at("hard")[1].value == 0);
   CHECK(read.evidence.at("mixed")[0].value == 1);
   CHECK(!read.evidence.at("mixed")[1].is_hard());
-  CHECK(read.evidence.at("mixed")[1].likelihood[0] == 0.25);
+  CHECK(read.evidence.at("mixed")[1].likelihoods[0] == 0.25);
   CHECK(read.queries.at("alarms") == model.queries["alarms"]);
   CHECK(read.marginals.at("lbp").attributes.at("stop") == "converged");
   for (auto const& [name, messages] : model.messages) {
     CHECK(read.messages.at(name).log_odds == messages.log_odds);
     CHECK(read.messages.at(name).evidence == messages.evidence);
   }
+  CHECK(read.marginals.at("lbp").p_states.empty());
   // nothing left beside it
   for (auto const& entry : fs::directory_iterator(folder.path)) CHECK(entry.path().filename() == "m.h5");
+}
+
+TEST_CASE("io: evidence and marginals of variables of several states come back from HDF5") {
+  Folder folder;
+  Model model;
+  FactorGraphBuilder builder;
+  for (Index states : {2, 3, 1, 200}) builder.add_variable("", states);
+  model.graph = std::move(builder).build();
+  std::vector<double> many(200, 0.25);
+  many[7] = 0;
+  model.evidence["likely"] = {Observation::soft(1, {0.5, 0, 0.25}), Observation::hard(0, 1),
+                              Observation::soft(3, many)};
+  model.evidence["of three"] = {Observation::soft(1, {0.5, 0, 0.25})};
+  model.evidence["binary"] = {Observation::soft(0, {0.5, 0.25}), Observation::hard(3, 150)};
+  model.marginals["lbp"] = {{0.5, 0.25, 0, 0.1}, std::vector<double>(206, 0.5), {}};
+  io::write_model(model, folder / "m.h5");
+  auto const read = io::read_model(folder / "m.h5");
+  CHECK(read.evidence == model.evidence);
+  CHECK(read.marginals.at("lbp").p_states == model.marginals.at("lbp").p_states);
+
+  auto const refuse = [&](HostEvidence const& evidence, std::string const& message) {
+    auto spoiled = model;
+    spoiled.evidence["e"] = evidence;
+    io::write_model(spoiled, folder / "spoiled.h5");
+    check_refused([&] { io::read_model(folder / "spoiled.h5"); }, (folder / "spoiled.h5") + ":/evidence/e" + message);
+  };
+  refuse({Observation::soft(1, {0.5, 0.25})}, ": entry 0: variable 1 has 3 states, so 3 likelihoods are needed, not 2");
+  refuse({Observation::soft(1, {0.5})}, "/likelihood: has 1 entries, too few for the states of variable 1");
+  refuse({Observation::soft(0, {1, 2, 3})}, "/likelihood: has 3 entries; 2 are needed");
+  refuse({Observation::soft(1, {0.5, 0.25, std::nan("")})}, ": entry 0: variable 1: likelihood nan");
+  model.marginals["lbp"].p_states.pop_back();
+  io::write_model(model, folder / "m.h5");
+  check_refused([&] { io::read_model(folder / "m.h5"); }, "/state_marginals/lbp: has 205 entries; 206 are needed");
 }
 
 TEST_CASE("evidence: what rules out as much as other evidence") {
@@ -135,6 +169,15 @@ TEST_CASE("evidence: what rules out as much as other evidence") {
   CHECK(rules_out_as_much({hard[0]}, {Observation::soft(3, 0, 1)}));
   CHECK(rules_out_as_much({Observation::soft(3, 0, 1)}, {hard[0]}));
   CHECK(!rules_out_as_much({hard[0], Observation::soft(3, 1, 1)}, {hard[0]}));  // the last counts
+  auto const none_of = [](std::vector<double> likelihoods) {
+    return HostEvidence{Observation::soft(4, std::move(likelihoods))};
+  };
+  CHECK(rules_out_as_much({hard[1]}, none_of({0, 1, 1})));
+  CHECK(rules_out_as_much(none_of({0, 0, 1}), {hard[1]}));
+  CHECK(rules_out_as_much(none_of({0, 1, 0}), none_of({1, 1, 0})));
+  CHECK(!rules_out_as_much({hard[1]}, none_of({1, 1, 0})));
+  CHECK(!rules_out_as_much(none_of({0, 1, 1}), {hard[1]}));
+  CHECK(!rules_out_as_much(none_of({0, 1, 1}), none_of({1, 1, 0})));
 }
 
 TEST_CASE("io: large arrays are compressed") {
@@ -282,7 +325,7 @@ TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
   refuse([](auto& m) { m.evidence["e"] = {Observation::soft(0, -1, 2)}; },
          "/evidence/e: entry 0: variable 0: likelihood -1");
   refuse([](auto& m) { m.queries["q"] = {0, 3}; }, "/queries/q: entry 1 is variable 3");
-  refuse([](auto& m) { m.marginals["x"] = {{0.5}, {}}; }, "/marginals/x: has 1 entries; 3 are needed");
+  refuse([](auto& m) { m.marginals["x"] = {{0.5}, {}, {}}; }, "/marginals/x: has 1 entries; 3 are needed");
 }
 
 TEST_CASE("io: an array larger than the machine is refused before it is read") {
@@ -370,7 +413,7 @@ TEST_CASE("io: text evidence, by number or name, hard or soft") {
   CHECK(evidence[0].value == 1);
   CHECK(evidence[1].variable == 1);
   CHECK(evidence[1].value == 0);
-  CHECK(evidence[2].likelihood[1] == 0.25);
+  CHECK(evidence[2].likelihoods[1] == 0.25);
   auto refuse = [&](std::string const& text, std::string const& message) {
     write_text(folder / "e", text);
     check_refused([&] { io::read_evidence_text(folder / "e", graph); }, (folder / "e") + ":" + message);
@@ -379,6 +422,17 @@ TEST_CASE("io: text evidence, by number or name, hard or soft") {
   refuse("d 1\n", "line 1: 'd' is no variable of the model, neither by name nor by number");
   refuse("0 2\n", "line 1: variable 0 is given the value 2");
   refuse("0\n", "line 1: `variable value`");
+  refuse("0 1 2 3\n", "line 1: 3 words follow a: a value is needed, or a likelihood for each of its 2 states");
+
+  graph = [] {
+    FactorGraphBuilder builder;
+    builder.add_variable("weather", 3);
+    return std::move(builder).build();
+  }();
+  write_text(folder / "e", "weather 0.5 0 2.5e-1\n");
+  CHECK(io::read_evidence_text(folder / "e", graph) == HostEvidence{Observation::soft(0, {0.5, 0, 0.25})});
+  refuse("weather 0.5 1\n", "line 1: 2 words follow weather: a value is needed, or a likelihood for each of its 3");
+  refuse("weather 0 0 0\n", "line 1: variable 0: all likelihoods are 0");
 }
 
 namespace {

@@ -64,7 +64,7 @@ Enumerated enumerated(tables::TableNetwork<Value> network, HostEvidence const& e
     std::vector<Value> values(static_cast<std::size_t>(network.cardinality[o.variable]));
     for (std::size_t s = 0; s < values.size(); ++s)
       values[s] =
-          static_cast<Value>(o.is_hard() ? static_cast<double>(o.value == static_cast<Index>(s)) : o.likelihood[s]);
+          static_cast<Value>(o.is_hard() ? static_cast<double>(o.value == static_cast<Index>(s)) : o.likelihoods[s]);
     network.tables.push_back({{o.variable}, values});
   }
   Enumerated result{std::vector<double>(offsets.back()), 0};
@@ -96,7 +96,13 @@ void check_close(std::vector<Value> const& p, std::vector<double> const& expecte
   for (std::size_t i = 0; i < p.size(); ++i) CHECK(std::abs(static_cast<double>(p[i]) - expected[i]) <= tolerance);
 }
 
-/// Some variables observed, one of them softly where one has two states.
+std::vector<double> likelihoods(std::mt19937& random, Index states) {
+  std::vector<double> result;
+  for (Index s = 0; s < states; ++s) result.push_back(0.1 + 0.2 * static_cast<double>(random() % 5));
+  return result;
+}
+
+/// Some variables observed, some of them softly.
 HostEvidence random_evidence(unsigned seed, std::vector<Index> const& cardinality) {
   std::mt19937 random(seed);
   HostEvidence evidence;
@@ -104,8 +110,8 @@ HostEvidence random_evidence(unsigned seed, std::vector<Index> const& cardinalit
     if (random() % 4 == 0)
       evidence.push_back(
           Observation::hard(v, static_cast<std::int8_t>(random() % static_cast<unsigned>(cardinality[v]))));
-    else if (cardinality[v] == 2 && random() % 3 == 0)
-      evidence.push_back(Observation::soft(v, 0.3, 0.9));
+    else if (random() % 3 == 0)
+      evidence.push_back(Observation::soft(v, likelihoods(random, cardinality[v])));
   return evidence;
 }
 

@@ -26,7 +26,7 @@ BeliefPropagation::BeliefPropagation(HostFactorGraph const& graph, HostEvidence 
   for (Index v = 0; v < graph.num_variables; ++v) evidence_.push_back(normalised(Distribution(graph.states(v), 1.0L)));
   for (auto const& o : evidence) {
     Distribution d(graph.states(o.variable));
-    for (Index s = 0; s < graph.states(o.variable); ++s) d[s] = o.is_hard() ? (s == o.value) : o.likelihood[s];
+    for (Index s = 0; s < graph.states(o.variable); ++s) d[s] = o.is_hard() ? (s == o.value) : o.likelihoods[s];
     evidence_[o.variable] = normalised(d);
   }
   for (Index v : graph.factor_variables) f2v_.push_back(normalised(Distribution(graph.states(v), 1.0L)));

@@ -40,7 +40,7 @@ std::vector<Distribution> enumerate_marginals(HostFactorGraph const& graph, Host
   for (;;) {
     long double weight = 1;
     for (auto const& o : evidence)
-      weight *= o.is_hard() ? (state[o.variable] == o.value) : o.likelihood[state[o.variable]];
+      weight *= o.is_hard() ? (state[o.variable] == o.value) : o.likelihoods[state[o.variable]];
     for (Index a = 0; a < graph.num_factors() && weight > 0; ++a) weight *= factor_value(graph, a, state);
     total += weight;
     for (Index v = 0; v < graph.num_variables; ++v) sums[v][state[v]] += weight;

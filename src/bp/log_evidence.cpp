@@ -65,7 +65,7 @@ class LogEvidence {
 
  private:
   static double log_likelihood(Observation const& o, int value) {
-    return std::log(o.is_hard() ? static_cast<double>(o.value == value) : o.likelihood[value]);
+    return std::log(o.is_hard() ? static_cast<double>(o.value == value) : o.likelihoods[value]);
   }
 
   /// By the odds, so that what one value lacks to certainty is kept in the other.

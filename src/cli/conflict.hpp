@@ -67,13 +67,13 @@ Conflict explain_conflict(ExactArguments const& a, Network const& network, HostE
     if (o.is_hard())
       json.update({{"value", o.value}, {"state", network.state_name(o.variable, o.value)}});
     else
-      json["likelihoods"] = o.likelihood;
+      json["likelihoods"] = o.likelihoods;
     conflict.json["contradiction"].push_back(std::move(json));
     auto const what = o.is_hard() ? fmt::format("= {}", network.state_name(o.variable, o.value))
-                                  : fmt::format("with likelihoods {} and {}", o.likelihood[0], o.likelihood[1]);
+                                  : fmt::format("with likelihoods {}", fmt::join(o.likelihoods, ", "));
     conflict.observations->push_back(fmt::format("{} {}", network.name_of(o.variable), what));
     if constexpr (std::is_same_v<Network, tables::TableNetwork<double>>)
-      conflict.can_soften = conflict.can_soften || (o.is_hard() && network.cardinality[o.variable] == 2);
+      conflict.can_soften = conflict.can_soften || o.is_hard();
   }
   return conflict;
 }

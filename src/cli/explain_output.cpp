@@ -26,7 +26,7 @@ std::string rules_of(Model const& model, Index clause) {
 
 std::string say(Observation const& label) {
   if (label.is_hard()) return label.value == 1 ? "true" : "false";
-  return fmt::format("likelihoods {:.4g}, {:.4g}", label.likelihood[0], label.likelihood[1]);
+  return fmt::format("likelihoods {:.4g}", fmt::join(label.likelihoods, ", "));
 }
 
 std::optional<Observation> label_of(Explanation const& e, Index variable) {

@@ -48,16 +48,26 @@ Result solve(Exec const& exec, LbpArguments const& a, Model const& model, bp::St
   result.analysis_seconds = batches.analysis_seconds;
   result.statistics = plan.statistics;
   auto const reports = bp::run(exec, graph, evidence, plan, state, with_progress(a.options));
-  for (std::size_t s = 0; s < reports.size(); ++s)
-    result.sets.push_back(
-        {a.each.empty() ? "" : a.each[s], reports[s], bp::marginals(exec, graph, state, static_cast<Index>(s))});
+  for (std::size_t s = 0; s < reports.size(); ++s) {
+    auto& set = result.sets.emplace_back();
+    set.name = a.each.empty() ? "" : a.each[s];
+    set.report = reports[s];
+    set.marginals.p_true = bp::marginals(exec, graph, state, static_cast<Index>(s));
+    if (!model.graph.is_binary())
+      set.marginals.p_states = bp::state_marginals(exec, model.graph, graph, state, static_cast<Index>(s));
+  }
   if (a.store_messages) result.messages = {bp::factor_messages(exec, graph, state), observed.front()};
   return result;
 }
 
 void require_usable_output(LbpArguments const& a) {  // before hours of work, not after
-  if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
-    throw UsageError(fmt::format("-o {}: marginals are written to .h5 files", a.output));
+  bool const is_mar = a.output.ends_with(".MAR");
+  if (!a.output.empty() && !is_mar && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
+    throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
+  if (is_mar && a.each.size() > 1)
+    throw UsageError(
+        "-o: a .MAR file holds the marginals of one evidence set; --each gives several, which fit into an .h5 file");
+  if (is_mar && a.store_messages) throw UsageError("--store-messages: messages fit into an .h5 file, not a .MAR file");
   if (a.store_messages && a.each.size() > 1)
     throw UsageError("--store-messages stores those of one evidence set; --each gives several");
   require_names_apart(a.name, a.each);
@@ -103,8 +113,8 @@ void add_lbp(CLI::App& app, int& exit_code) {
   add_solver_options(*command, *a);
   command
       ->add_option("--evidence", a->evidence,
-                   "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1`, soft); "
-                   "may be given several times: of several on a variable the last counts")
+                   "An evidence set of FILE, or a text file with lines `variable value` (or `variable l0 l1 ...`, "
+                   "soft); may be given several times: of several on a variable the last counts")
       ->allow_extra_args(false)
       ->option_text("SET");
   command
@@ -113,10 +123,12 @@ void add_lbp(CLI::App& app, int& exit_code) {
                    "--evidence, all at once, and stored as NAME_SET (not by seqmax, residual, residual_random)")
       ->allow_extra_args(false)
       ->option_text("SET");
-  auto* output = command
-                     ->add_option("-o,--output", a->output,
-                                  "Write the model with the marginals to this .h5 file, in place of one that is there")
-                     ->check(not_empty());
+  auto* output =
+      command
+          ->add_option("-o,--output", a->output,
+                       "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = "
+                       "1), and of all states where some variable has other than two")
+          ->check(not_empty());
   command->add_option("--name", a->name, "Name of the marginals (and messages) in the output")
       ->capture_default_str()
       ->needs(output);
@@ -128,7 +140,8 @@ void add_lbp(CLI::App& app, int& exit_code) {
       command
           ->add_option(
               "--top", a->top,
-              "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1)")
+              "Print the most probable variables of a query of FILE, e.g. alarms, or of all: by P(variable = 1), the "
+              "second of its states")
           ->check(not_empty());
   command->add_option("--count", a->top_count, "How many of them")
       ->check(at_least(1))
@@ -153,6 +166,8 @@ void add_lbp(CLI::App& app, int& exit_code) {
       "Where a limit is met first, the marginals are those of the last iteration and the exit code is 4. --damping 0 "
       "is libDAI's\n"
       "iteration.\n"
+      "\n"
+      "Without --top and -o the first marginals are printed (--json: all).\n"
       "\n"
       "--evidence also takes sets that `hornbill generate` stores, where there are so many alarms: labels10, "
       "labels50.\n"

@@ -23,7 +23,7 @@ struct LbpArguments : SolverArguments {
 struct SetResult {
   std::string name;  ///< as --each gave it
   bp::Report report;
-  std::vector<double> p_true;
+  StoredMarginals marginals;
 };
 
 struct Result {

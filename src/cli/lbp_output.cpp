@@ -7,10 +7,12 @@
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/config.hpp>
+#include <hornbill/io/uai.hpp>
 
 #include "commands.hpp"
 #include "lbp.hpp"
 #include "output.hpp"
+#include "state_marginals.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -68,33 +70,42 @@ std::string state_text(HostFactorGraph const& graph, Index v) {
   return is_plain || graph.states(v) < 2 ? "" : fmt::format(" = {}", graph.state_name(v, 1));
 }
 
-nlohmann::json set_json(Model const& model, SetResult const& set, std::vector<Index> const& best) {
+/// Whether nothing else was asked for, so that marginals themselves are printed.
+bool prints_marginals(LbpArguments const& a) { return a.output.empty() && a.top.empty(); }
+
+nlohmann::json set_json(LbpArguments const& a, Model const& model, SetResult const& set,
+                        std::vector<Index> const& best) {
   if (set.report.stop == bp::Stop::contradiction)
     return {{"stop", "contradiction"},
             {"variable", set.report.contradiction},
             {"name", model.graph.name_of(set.report.contradiction)},
             {"iterations", set.report.iterations}};
   auto json = to_json(set.report);
+  StateMarginals const marginals(model.graph, set.marginals);
   for (Index v : best)
     json["top"].push_back({{"variable", v},
                            {"name", model.graph.name_of(v)},
                            {"state", second_state(model.graph, v)},
-                           {"p_true", set.p_true[v]}});
+                           {"p_true", set.marginals.p_true[v]},
+                           {"states", state_names(model.graph, v)},
+                           {"p", marginals.of(v)}});
+  if (prints_marginals(a)) json["marginals"] = marginals.by_variable();
   return json;
 }
 
 }  // namespace
 
 void print_result(LbpArguments const& a, Model const& model, Result const& result, std::vector<Index> const& query) {
-  auto best = [&](SetResult const& set) { return most_probable(query, set.p_true, a.top_count); };
+  auto best = [&](SetResult const& set) { return most_probable(query, set.marginals.p_true, a.top_count); };
   if (a.json) {
     bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
     auto json = contradicted ? nlohmann::json::object() : report_json(a, result);
+    if (!contradicted && prints_marginals(a)) json.update(names_json(model.graph));
     if (a.each.empty())
-      json.update(set_json(model, result.sets[0], best(result.sets[0])));
+      json.update(set_json(a, model, result.sets[0], best(result.sets[0])));
     else
       for (auto const& set : result.sets) {
-        json["sets"].push_back(set_json(model, set, best(set)));
+        json["sets"].push_back(set_json(a, model, set, best(set)));
         json["sets"].back()["evidence"] = set.name;
       }
     print_json(json);
@@ -104,26 +115,40 @@ void print_result(LbpArguments const& a, Model const& model, Result const& resul
   for (auto const& set : result.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
     print_set(a, set);
+    StateMarginals const marginals(model.graph, set.marginals);
+    if (prints_marginals(a)) print_first_marginals(model.graph, [&](Index v) { return marginals.of(v); });
     if (!a.top.empty()) write_out("  most probable of {}:\n", a.top);
     for (Index v : best(set))
-      write_out("    {:.6f}  {}{}\n", set.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
+      write_out("    {:.6f}  {}{}\n", set.marginals.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }
+
+namespace {
+
+/// Of a variable that is told too much.
+std::string contradiction_text(HostFactorGraph const& graph, Index v) {
+  if (graph.states(v) != 2) return fmt::format("can have none of its {} states", graph.states(v));
+  if (state_text(graph, v).empty()) return "must be both true and false";
+  return fmt::format("must be both {} and {}", graph.state_name(v, 1), graph.state_name(v, 0));
+}
+
+}  // namespace
 
 void report_contradiction(LbpArguments const& a, Model const& model, SetResult const& set) {
   Index const v = set.report.contradiction;
   fmt::print(stderr,
-             "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) must be both true and false, found in "
-             "iteration {}. "
-             "Withdraw or soften an observation near it\n",
-             a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v, set.report.iterations);
+             "hornbill: {}: the evidence{} contradicts itself: {} (variable {}) {}, found in iteration {}. Withdraw or "
+             "soften an observation near it\n",
+             a.file, set.name.empty() ? "" : " " + set.name, model.graph.name_of(v), v,
+             contradiction_text(model.graph, v), set.report.iterations);
 }
 
 void write_result(LbpArguments const& a, Model& model, Result const& r) {
+  if (a.output.ends_with(".MAR"))
+    return io::write_uai_marginals(StateMarginals(model.graph, r.sets.front().marginals).by_variable(), a.output);
   for (auto const& set : r.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
-    StoredMarginals marginals;
-    marginals.p_true = set.p_true;
+    StoredMarginals marginals = set.marginals;
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);
     marginals.attributes = {{"schedule", a.schedule},

@@ -15,6 +15,7 @@
 #include "marginals.hpp"
 #include "output.hpp"
 #include "solver.hpp"
+#include "state_marginals.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
@@ -25,6 +26,14 @@ std::vector<double> p_true_of(MarginalsOfSet const& set) {
   std::vector<double> p_true;
   for (auto const& p : set.p) p_true.push_back(p.size() > 1 ? p[1] : 0);
   return p_true;
+}
+
+/// As StoredMarginals has them.
+std::vector<double> p_states_of(MarginalsOfSet const& set, HostFactorGraph const& graph) {
+  std::vector<double> p_states;
+  if (graph.is_binary()) return p_states;
+  for (auto const& p : set.p) p_states.insert(p_states.end(), p.begin(), p.end());
+  return p_states;
 }
 
 /// How far other marginals are off: those stored in the model, or of a file of the UAI competitions.
@@ -51,12 +60,6 @@ Difference difference_from(std::vector<std::vector<double>> const& others, Margi
   return result;
 }
 
-std::vector<std::string> state_names(HostFactorGraph const& graph, Index variable) {
-  std::vector<std::string> names;
-  for (Index s = 0; s < graph.states(variable); ++s) names.push_back(graph.state_name(variable, s));
-  return names;
-}
-
 /// "a = yes, b = 2", of variables.
 std::string describe_states(HostFactorGraph const& graph, std::vector<Index> const& variables,
                             std::vector<Index> const& states) {
@@ -69,19 +72,6 @@ std::string describe_states(HostFactorGraph const& graph, std::vector<Index> con
 /// Whether nothing else was asked for, so that marginals themselves are printed.
 bool prints_marginals(MarginalsArguments const& a) {
   return a.output.empty() && a.top.empty() && a.joint.empty() && a.against.empty();
-}
-
-void print_first_marginals(HostFactorGraph const& graph, MarginalsOfSet const& set) {
-  constexpr Index most = 10;
-  for (Index v = 0; v < std::min(most, graph.num_variables); ++v) {
-    std::vector<std::string> words;
-    for (Index s = 0; s < graph.states(v); ++s)
-      words.push_back(fmt::format("{} {:.6f}", graph.state_name(v, s), set.p[v][s]));
-    write_out("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
-  }
-  if (graph.num_variables > most)
-    write_out("    and {} more variables; -o FILE.MAR writes all, --top and --joint print some\n",
-              graph.num_variables - most);
 }
 
 /// "double", or "3 sets in double, 1 set in logarithms".
@@ -98,7 +88,7 @@ std::string arithmetic_text(MarginalsResult const& r) {
 void print_set(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem,
                MarginalsOfSet const& set) {
   write_out("{}: partition function {}\n", label_of(a, set), power_of_ten(set.log_z / std::numbers::ln10));
-  if (prints_marginals(a)) print_first_marginals(graph, set);
+  if (prints_marginals(a)) print_first_marginals(graph, [&](Index v) { return set.p[v]; });
   auto const p_true = p_true_of(set);
   for (Index v : most_probable(problem.query, p_true, a.top_count))
     write_out("    {:.6f}  {} = {}\n", p_true[v], graph.name_of(v), graph.state_name(v, 1));
@@ -120,16 +110,6 @@ nlohmann::json joint_json(HostFactorGraph const& graph, std::vector<Index> const
     states.push_back(state_names(graph, v));
   }
   return {{"variables", names}, {"states", states}, {"p", p}};
-}
-
-/// The names in a model, where it has some: by variable, as marginals are.
-nlohmann::json names_json(HostFactorGraph const& graph) {
-  auto json = nlohmann::json::object();
-  for (Index v = 0; v < graph.num_variables; ++v) {
-    if (!graph.variable_names.empty()) json["names"].push_back(graph.name_of(v));
-    if (!graph.state_names.empty()) json["states"].push_back(state_names(graph, v));
-  }
-  return json;
 }
 
 nlohmann::json to_json(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem,
@@ -170,7 +150,10 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, Model 
   if (a.against.empty()) return others;
   bool const is_stored = model.marginals.contains(a.against);
   if (is_stored) {
-    for (double p : model.marginals.at(a.against).p_true) others.push_back({p});
+    auto const& stored = model.marginals.at(a.against);
+    if (!stored.p_states.empty()) others = StateMarginals(model.graph, stored).by_variable();
+    for (Index v = 0; stored.p_states.empty() && v < model.graph.num_variables; ++v)
+      others.push_back({model.graph.states(v) == 1 ? 1 - stored.p_true[v] : stored.p_true[v]});
   } else if (std::filesystem::exists(a.against)) {
     others = io::read_uai_marginals(a.against);
   } else {
@@ -182,12 +165,11 @@ std::vector<std::vector<double>> read_others(MarginalsArguments const& a, Model 
     throw InputError(fmt::format("--against {}: {} variables, not {} as the model has", a.against, others.size(),
                                  model.graph.num_variables));
   for (Index v = 0; v < model.graph.num_variables; ++v) {
-    if (is_stored && std::isnan(others[v][0]))
-      throw InputError(a.file, "/marginals/" + a.against, fmt::format("entry {} is not a number", v));
+    if (is_stored && std::any_of(others[v].begin(), others[v].end(), [](double p) { return std::isnan(p); }))
+      throw InputError(a.file, "/marginals/" + a.against, fmt::format("a marginal of variable {} is not a number", v));
     if (!is_stored && std::ssize(others[v]) != model.graph.states(v))
       throw InputError(fmt::format("--against {}: variable {} has {} states, not {}", a.against, v, others[v].size(),
                                    model.graph.states(v)));
-    if (is_stored && model.graph.states(v) == 1) others[v] = {1 - others[v][0]};  // the probability of its only state
   }
   return others;
 }
@@ -234,6 +216,7 @@ void write_marginals(MarginalsArguments const& a, Model& model, MarginalsResult 
     if (!set.is_possible()) continue;
     StoredMarginals marginals;
     marginals.p_true = p_true_of(set);
+    marginals.p_states = p_states_of(set, model.graph);
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);
     marginals.attributes = {{"method", "junction tree"},

@@ -80,7 +80,7 @@ std::vector<double> as_asked(MarginalsProblem const& problem, HostFactorGraph co
 /// Whether single precision holds a set's likelihoods.
 bool fits_single_precision(HostEvidence const& evidence) {
   return std::all_of(evidence.begin(), evidence.end(), [](Observation const& o) {
-    return o.is_hard() || (tables::can_hold<float>(o.likelihood[0]) && tables::can_hold<float>(o.likelihood[1]));
+    return std::all_of(o.likelihoods.begin(), o.likelihoods.end(), tables::can_hold<float>);
   });
 }
 bool fits_single_precision(tables::TableNetwork<double> const& network) {

@@ -11,7 +11,13 @@
 namespace hornbill {
 namespace {
 
-bool rules_out(Observation const& o, Index state) { return o.is_hard() ? o.value != state : o.likelihood[state] == 0; }
+bool rules_out(Observation const& o, Index state) {
+  if (o.is_hard()) return o.value != state;
+  return state < std::ssize(o.likelihoods) && o.likelihoods[state] == 0;
+}
+
+/// States that an observation says something of; the value of a hard one is among them.
+Index states_in(Observation const& o) { return o.is_hard() ? o.value + 1 : static_cast<Index>(o.likelihoods.size()); }
 
 std::unordered_map<Index, Observation> by_variable(HostEvidence const& evidence) {
   std::unordered_map<Index, Observation> last;
@@ -41,8 +47,20 @@ bool rules_out_as_much(HostEvidence const& evidence, HostEvidence const& as) {
     auto const found = observed.find(variable);
     Observation const one = found != observed.end() ? found->second : Observation::soft(variable, 1, 1);
     if (one.is_hard() && other.is_hard()) return one.value == other.value;
-    return (!rules_out(other, 0) || rules_out(one, 0)) && (!rules_out(other, 1) || rules_out(one, 1));
+    for (Index s = 0; s < std::max({Index{2}, states_in(one), states_in(other)}); ++s)
+      if (rules_out(other, s) && !rules_out(one, s)) return false;
+    return true;
   });
+}
+
+void validate_likelihoods(Observation const& o) {
+  bool is_some_possible = false;
+  for (double l : o.likelihoods) {
+    if (!std::isgreaterequal(l, 0) || std::isinf(l))
+      throw InputError(fmt::format("variable {}: likelihood {} is not a finite number of at least 0", o.variable, l));
+    is_some_possible = is_some_possible || l > 0;
+  }
+  if (!is_some_possible) throw InputError(fmt::format("variable {}: all likelihoods are 0", o.variable));
 }
 
 void validate(Observation const& o, HostFactorGraph const& graph) {
@@ -56,14 +74,10 @@ void validate(Observation const& o, HostFactorGraph const& graph) {
                                    graph.states(v) - 1));
     return;
   }
-  if (graph.states(v) != 2)
-    throw InputError(
-        fmt::format("soft evidence on variable {}, which has {} states; two are needed", v, graph.states(v)));
-  for (double l : o.likelihood)
-    if (!std::isgreaterequal(l, 0) || std::isinf(l))
-      throw InputError(fmt::format("variable {}: likelihood {} is not a finite number of at least 0", v, l));
-  if (o.likelihood[0] == 0 && o.likelihood[1] == 0)
-    throw InputError(fmt::format("variable {}: both likelihoods are 0", v));
+  if (std::ssize(o.likelihoods) != graph.states(v))
+    throw InputError(fmt::format("variable {} has {} states, so {} likelihoods are needed, not {}", v, graph.states(v),
+                                 graph.states(v), o.likelihoods.size()));
+  validate_likelihoods(o);
 }
 
 void validate(HostEvidence const& evidence, HostFactorGraph const& graph, std::string const& source) {

@@ -1,5 +1,6 @@
 #include <hornbill/graph/host_factor_graph.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -93,6 +94,10 @@ Offset HostFactorGraph::num_messages() const {
   if (!cardinality.empty())
     for (Index v : factor_variables) count += states(v) == 2 ? 0 : states(v);
   return count;
+}
+
+bool HostFactorGraph::is_binary() const {
+  return std::all_of(cardinality.begin(), cardinality.end(), [](Index states) { return states == 2; });
 }
 
 std::string HostFactorGraph::name_of(Index variable) const {

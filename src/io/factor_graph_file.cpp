@@ -22,6 +22,13 @@
 namespace hornbill::io {
 namespace {
 
+/// Of all variables together.
+std::size_t num_states(HostFactorGraph const& graph) {
+  std::size_t states = 0;
+  for (Index v = 0; v < graph.num_variables; ++v) states += static_cast<std::size_t>(graph.states(v));
+  return states;
+}
+
 /// One variable's after another's.
 void read_state_names(hdf5::Reader const& in, HostFactorGraph& graph) {
   auto const all = in.read_strings("/graph/state_names");
@@ -106,23 +113,50 @@ StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, Ho
   return schedule;
 }
 
+/// The likelihoods of soft observations, as a row for each observation or those of the soft ones one after another.
+void read_likelihoods(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph,
+                      HostEvidence& evidence) {
+  bool const is_rows = in.rank(path) == 2;
+  auto const rows = is_rows ? in.read_rows(path) : hdf5::Rows{in.read<double>(path), 0};
+  if (is_rows && rows.values.size() != evidence.size() * rows.columns)
+    throw InputError(in.file(), path, fmt::format("has not a row for each of {} observations", evidence.size()));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    auto& o = evidence[i];
+    if (!o.is_hard()) {
+      auto const known = o.variable >= 0 && o.variable < graph.num_variables;  // else validation says so
+      auto const count = is_rows ? rows.columns : known ? static_cast<std::size_t>(graph.states(o.variable)) : 0;
+      if (rows.values.size() - next < count)
+        throw InputError(
+            in.file(), path,
+            fmt::format("has {} entries, too few for the states of variable {}", rows.values.size(), o.variable));
+      auto const first = rows.values.begin() + static_cast<std::ptrdiff_t>(next);
+      o.likelihoods.assign(first, first + static_cast<std::ptrdiff_t>(count));
+      next += count;
+    } else if (is_rows) {
+      next += rows.columns;
+    }
+  }
+  if (next != rows.values.size())
+    throw InputError(in.file(), path, fmt::format("has {} entries; {} are needed", rows.values.size(), next));
+}
+
 HostEvidence read_evidence(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph) {
   auto const variables = in.read<Index>(path + "/variable");
   bool const hard = in.has(path + "/value"), soft = in.has(path + "/likelihood");
   if (!hard && !soft) throw InputError(in.file(), path, "has neither `value` nor `likelihood`");
   auto const values = hard ? in.read<Index>(path + "/value") : std::vector<Index>(variables.size(), -1);
-  auto const likelihoods = soft ? in.read_rows(path + "/likelihood", 2) : std::vector<double>(2 * variables.size(), 1);
-  if (values.size() != variables.size() || likelihoods.size() != 2 * variables.size())
-    throw InputError(in.file(), path,
-                     fmt::format("{} variables, {} values, {} likelihoods: their numbers must agree", variables.size(),
-                                 values.size(), likelihoods.size() / 2));
+  if (values.size() != variables.size())
+    throw InputError(in.file(), path + "/value",
+                     fmt::format("has {} entries for {} variables", values.size(), variables.size()));
   HostEvidence evidence;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (values[i] < (soft ? -1 : 0))
       throw InputError(in.file(), path + "/value",
                        fmt::format("entry {} (variable {}) is {}; 0 or more is needed", i, variables[i], values[i]));
-    evidence.push_back({variables[i], values[i], {likelihoods[2 * i], likelihoods[2 * i + 1]}});
+    evidence.push_back({variables[i], values[i], {}});
   }
+  if (soft) read_likelihoods(in, path + "/likelihood", graph, evidence);
   validate(evidence, graph, in.file() + ":" + path);
   return evidence;
 }
@@ -216,23 +250,39 @@ void write_schedule(hdf5::Writer& out, std::string const& path, StoredSchedule c
   }
 }
 
+/// Of binary variables as rows, which earlier versions read too.
+void write_likelihoods(hdf5::Writer& out, std::string const& path, HostEvidence const& evidence) {
+  std::vector<double> rows, of_soft;
+  bool all_binary = true;
+  for (auto const& o : evidence) {
+    all_binary = all_binary && (o.is_hard() || o.likelihoods.size() == 2);
+    of_soft.insert(of_soft.end(), o.likelihoods.begin(), o.likelihoods.end());
+    if (o.is_hard())
+      rows.insert(rows.end(), {1, 1});
+    else
+      rows.insert(rows.end(), o.likelihoods.begin(), o.likelihoods.end());
+  }
+  if (all_binary)
+    out.write_rows(path, rows, 2);
+  else
+    out.write(path, of_soft);
+}
+
 void write_evidence(hdf5::Writer& out, std::string const& path, HostEvidence const& evidence) {
   std::vector<Index> variables, wide_values;
   std::vector<std::int8_t> values;
-  std::vector<double> likelihoods;
   bool any_soft = false, any_hard = false, fits_in_int8 = true;
   for (auto const& o : evidence) {
     variables.push_back(o.variable);
     wide_values.push_back(o.value);
     values.push_back(static_cast<std::int8_t>(o.value));
-    likelihoods.insert(likelihoods.end(), {o.likelihood[0], o.likelihood[1]});
     (o.is_hard() ? any_hard : any_soft) = true;
     fits_in_int8 = fits_in_int8 && o.value <= std::numeric_limits<std::int8_t>::max();
   }
   out.write(path + "/variable", variables);
   if ((any_hard || !any_soft) && fits_in_int8) out.write(path + "/value", values);
   if (any_hard && !fits_in_int8) out.write(path + "/value", wide_values);
-  if (any_soft) out.write_rows(path + "/likelihood", likelihoods, 2);
+  if (any_soft) write_likelihoods(out, path + "/likelihood", evidence);
 }
 
 void write_rules(hdf5::Writer& out, RuleInstances const& rules) {
@@ -257,6 +307,8 @@ Model read_from(hdf5::Reader const& in) {
     std::string const path = "/marginals/" + name;
     auto& marginals = model.marginals[name];
     marginals.p_true = read_sized(in, path, model.graph.num_variables);
+    if (in.has("/state_marginals/" + name))
+      marginals.p_states = read_sized(in, "/state_marginals/" + name, num_states(model.graph));
     for (auto& [key, value] : in.string_attributes(path)) marginals.attributes[key] = value;
   }
   for (auto const& name : in.children("/messages")) model.messages[name] = read_messages(in, name, model.graph);
@@ -273,6 +325,7 @@ std::string image_of(Model const& model, std::string const& file) {
   for (auto const& [name, query] : model.queries) out.write("/queries/" + name, query);
   for (auto const& [name, marginals] : model.marginals) {
     out.write("/marginals/" + name, marginals.p_true);
+    if (!marginals.p_states.empty()) out.write("/state_marginals/" + name, marginals.p_states);
     for (auto const& [key, value] : marginals.attributes) out.write_attribute("/marginals/" + name, key, value);
   }
   for (auto const& [name, messages] : model.messages) {

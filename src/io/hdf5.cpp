@@ -192,13 +192,18 @@ std::vector<std::int32_t> Reader::read(std::string const& path) const {
   return values;
 }
 
-std::vector<double> Reader::read_rows(std::string const& path, hsize_t columns) const {
+std::size_t Reader::rank(std::string const& path) const {
+  Handle dataset = open_dataset(path);
+  Handle space(H5Dget_space(dataset.get()), H5Sclose);
+  return static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get())));
+}
+
+Rows Reader::read_rows(std::string const& path) const {
   Handle dataset = open_dataset(path);
   auto const dims = shape(dataset.get(), path, 2, sizeof(double));
-  if (dims[1] != columns) throw InputError(file_, path, fmt::format("has {} columns; {} are needed", dims[1], columns));
-  std::vector<double> values(dims[0] * dims[1]);
-  read_into(dataset.get(), H5T_NATIVE_DOUBLE, values.data(), path);
-  return values;
+  Rows rows{std::vector<double>(dims[0] * dims[1]), dims[1]};
+  read_into(dataset.get(), H5T_NATIVE_DOUBLE, rows.values.data(), path);
+  return rows;
 }
 
 std::vector<std::string> Reader::read_strings(std::string const& path) const {

@@ -39,6 +39,12 @@ class Handle {
 /// others may make the library fault or never end.
 bool has_checksums(std::string const& file);
 
+/// Numbers row by row.
+struct Rows {
+  std::vector<double> values;
+  std::size_t columns = 0;
+};
+
 /// A file opened for reading. Paths are absolute, e.g. "/graph/p1".
 class Reader {
  public:
@@ -53,8 +59,10 @@ class Reader {
   /// A one-dimensional dataset; of any integer or floating-point type, converted.   \throws InputError, CapacityError
   template <class T>
   std::vector<T> read(std::string const& path) const;
-  /// A two-dimensional dataset with `columns` columns, row by row.
-  std::vector<double> read_rows(std::string const& path, hsize_t columns) const;
+  /// Of how many dimensions a dataset is.
+  std::size_t rank(std::string const& path) const;
+  /// A two-dimensional dataset.
+  Rows read_rows(std::string const& path) const;
   /// Strings as Writer::write_strings() writes them. Once allow_variable_length() was called, also a dataset of strings
   /// of variable length.   \throws InputError
   std::vector<std::string> read_strings(std::string const& path) const;

@@ -115,14 +115,21 @@ std::optional<Observation> observation_on(std::string_view line, HostFactorGraph
                                           VariableNames const& known) {
   auto const words = words_of(line);
   if (words.empty()) return {};
-  if (words.size() > 3 || words.size() < 2)
+  if (words.size() < 2)
     throw InputError(
-        "`variable value`, or `variable likelihood-of-0 likelihood-of-1`, is needed; a name with blanks stands in "
+        "`variable value`, or `variable likelihood-of-0 likelihood-of-1 ...`, is needed; a name with blanks stands in "
         "double quotes");
   Index const v = require_variable(known, words[0]);
   if (words.size() == 2) return Observation::hard(v, require_state(graph, v, words[1]));
-  return Observation::soft(v, require_number<double>(words[1], "a likelihood"),
-                           require_number<double>(words[2], "a likelihood"));
+  if (std::ssize(words) != graph.states(v) + 1)
+    throw InputError(fmt::format(
+        "{} words follow {}: a value is needed, or a likelihood for each of its {} states; a name with blanks stands "
+        "in double quotes",
+        words.size() - 1, graph.name_of(v), graph.states(v)));
+  std::vector<double> likelihoods;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    likelihoods.push_back(require_number<double>(words[i], "a likelihood"));
+  return Observation::soft(v, std::move(likelihoods));
 }
 
 }  // namespace

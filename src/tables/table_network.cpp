@@ -128,7 +128,7 @@ TableNetwork<double> condition(TableNetwork<double> const& network, HostEvidence
   auto result = network;
   cut_observed(result, network.cardinality, evidence);
   for (auto const& o : last_of_each_variable(evidence))
-    if (!o.is_hard()) result.tables.push_back({{o.variable}, {o.likelihood[0], o.likelihood[1]}});
+    if (!o.is_hard()) result.tables.push_back({{o.variable}, o.likelihoods});
   return result;
 }
 

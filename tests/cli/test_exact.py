@@ -205,7 +205,7 @@ class Exact(CommandLine):
                    "".join(f"probability ( v{i} | v{i - 1} ) {{ (no) 1, 0; (yes) 0.5, 0.5; }}\n" for i in range(1, 6)))
         self.write("first.txt", "v1 no\n")
         self.write("second.txt", "v0 yes\nv2 no\nv4 0 1\nv5 yes\n")
-        for command, what, key, other in (("partition", "nothing", "log10_z", "v4 with likelihoods 0 and 1"), ("map", "no assignment", "log10_value", "v4 with likelihoods 0 and 1"), ("marginals", "nothing", "log10_z", "v5 = yes")):
+        for command, what, key, other in (("partition", "nothing", "log10_z", "v4 with likelihoods 0, 1"), ("map", "no assignment", "log10_value", "v4 with likelihoods 0, 1"), ("marginals", "nothing", "log10_z", "v5 = yes")):
             evidence = ("--evidence", "first.txt", "--evidence", "second.txt")
             self.assertIn(f"chain.bif: {what} is possible under the evidence of first.txt, second.txt: v1 = no, {other} cannot all be; withdraw or soften one of them\n", run(command, "chain.bif", *evidence, code=5)[1])
             out = json.loads(run(command, "chain.bif", *evidence, "--json", code=5)[0])

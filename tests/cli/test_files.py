@@ -78,7 +78,7 @@ class Files(CommandLine):
         for option in (["--store-messages"], ["--name", "a"], ["-o", ""], ["--count", 3], ["--top", ""]):
             run("lbp", "g.h5", *option, code=2)
         self.assertIn("a longer --time-limit", run("lbp", "g.h5", "--time-limit", 0, code=4)[0])
-        self.assertIn("written to .h5 files", run("lbp", "g.h5", "-o", "r.txt", code=2)[1])
+        self.assertIn("written to .MAR or .h5 files", run("lbp", "g.h5", "-o", "r.txt", code=2)[1])
         run("generate", "--variables", 100, "--alarms=-5", "never.h5", code=2)
         run("lbp", "g.h5", "--time-limit", 0, "--tolerance", 0, code=4)
         run("lbp", "g.h5", "--iterations", 2, "--tolerance", 0)

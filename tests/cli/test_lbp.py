@@ -119,10 +119,66 @@ class Lbp(CommandLine):
         except ImportError:
             return
         with h5py.File("r.h5") as f:
-            self.assertEqual(f.attrs["hornbill_format"], 1)
+            self.assertEqual(f.attrs["hornbill_format"], 2)
             self.assertEqual(f["marginals/lbp"].shape, (696,))
             self.assertIn(f["marginals/lbp"].attrs["schedule"], ("seqfix", "chromatic"))
             self.assertEqual(f["graph/factor_variables"].compression, "gzip")
+
+    def test_variables_of_several_states(self):
+        """A tree, where propagation is exact: beside Bayes' rule in Python, and beside `marginals`."""
+        cause, effect, likelihoods = [0.5, 0.3, 0.2], [[0.7, 0.2, 0.06, 0.04], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]], [0.5, 0, 2.0, 0.25]
+        states = "network n {}\nvariable sky { type discrete [3] { clear, cloudy, storm }; }\nvariable road { type discrete [4] { dry, wet, icy, snow }; }\n"
+        tables = f"probability (sky) {{ table {', '.join(map(str, cause))}; }}\nprobability (road | sky) {{\n" + "".join(
+            f"  ({name}) {', '.join(map(str, row))};\n" for name, row in zip(("clear", "cloudy", "storm"), effect)) + "}\n"
+        self.write("sky.bif", states + tables)
+        run("convert", "sky.bif", "sky.h5")
+        self.write("seen.txt", "road " + " ".join(map(str, likelihoods)) + "  # hardly dry\n")
+        joint = [[p * q * l for q, l in zip(row, likelihoods)] for p, row in zip(cause, effect)]
+        total = sum(map(sum, joint))
+        expected = [[sum(row) / total for row in joint], [sum(column) / total for column in zip(*joint)]]
+
+        def check(marginals):
+            self.assertEqual([len(p) for p in marginals], [3, 4])
+            for p, q in zip(sum(marginals, []), sum(expected, [])):
+                self.assertAlmostEqual(p, q, places=10)
+
+        for file in ("sky.bif", "sky.h5"):
+            for schedule in ("seqfix", "parall", "topo"):
+                out = json.loads(run("lbp", file, "--evidence", "seen.txt", "--schedule", schedule, "--tolerance", 1e-12, "--json")[0])
+                check(out["marginals"])
+                self.assertEqual((out["names"], out["states"][1]), (["sky", "road"], ["dry", "wet", "icy", "snow"]))
+        check(json.loads(run("marginals", "sky.h5", "--evidence", "seen.txt", "--json")[0])["marginals"])
+        top = json.loads(run("lbp", "sky.h5", "--evidence", "seen.txt", "--top", "all", "--json")[0])["top"]
+        check([one["p"] for one in sorted(top, key=lambda one: one["variable"])])
+        self.assertEqual(top[0]["states"][1], top[0]["state"])
+        self.assertIn(f"    road: dry {expected[1][0]:.6f}, wet 0.000000, icy", run("lbp", "sky.h5", "--evidence", "seen.txt")[0])
+        # The likelihood of each value of several sets, at once.
+        self.write("icy.txt", "road icy\n")
+        sets = json.loads(run("lbp", "sky.h5", "--each", "seen.txt", "--each", "icy.txt", "--json")[0])["sets"]
+        check(sets[0]["marginals"])
+        self.assertEqual(sets[1]["marginals"][1], [0, 0, 1, 0])
+
+        run("lbp", "sky.h5", "--evidence", "seen.txt", "-o", "lbp.MAR")
+        run("lbp", "sky.h5", "--evidence", "seen.txt", "-o", "lbp.h5", "--store-messages")
+        for model, against in (("sky.h5", "lbp.MAR"), ("lbp.h5", "lbp")):
+            out = json.loads(run("marginals", model, "--evidence", "seen.txt", "--against", against, "--json")[0])
+            self.assertLess(out["against"]["largest"], 1e-9)
+        run("marginals", "sky.h5", "-o", "exact.h5")
+        out = json.loads(run("marginals", "exact.h5", "--evidence", "seen.txt", "--against", "exact", "--json")[0])
+        prior = [cause, [sum(p * row[s] for p, row in zip(cause, effect)) for s in range(4)]]
+        self.assertAlmostEqual(out["against"]["largest"], max(abs(p - q) for p, q in zip(sum(prior, []), sum(expected, []))))
+        again = json.loads(run("lbp", "lbp.h5", "--evidence", "seen.txt", "--start-from", "lbp", "--json")[0])
+        check(again["marginals"])
+        self.assertIn(".MAR or .h5", run("lbp", "sky.h5", "-o", "x.txt", code=2)[1])
+        self.assertIn("an .h5 file, not a .MAR file", run("lbp", "sky.h5", "-o", "x.MAR", "--store-messages", code=2)[1])
+        self.assertIn("one evidence set", run("lbp", "sky.h5", "-o", "x.MAR", "--each", "seen.txt", "--each", "icy.txt", code=2)[1])
+
+        self.write("never.txt", "road 0 0 0 0\n")
+        self.assertIn("never.txt:line 1: variable 1: all likelihoods are 0", run("lbp", "sky.h5", "--evidence", "never.txt", code=3)[1])
+        self.write("storm.txt", "road 1 0 0 0\nsky 0 0 1\n")
+        self.write("sure.bif", states + tables.replace("0.25, 0.25, 0.25, 0.25", "0, 0, 0, 1"))
+        self.assertIn(" can have none of its ", run("lbp", "sure.bif", "--evidence", "storm.txt", code=5)[1])
+        self.assertIn("road with likelihoods 1, 0, 0, 0, sky with likelihoods 0, 0, 1 cannot all be", run("marginals", "sure.bif", "--evidence", "storm.txt", code=5)[1])
 
     def test_evidence_sets_files_and_contradictions(self):
         with open("e.txt", "w") as out:

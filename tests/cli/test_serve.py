@@ -102,7 +102,7 @@ class Serve(CommandLine):
         beliefs = [float(send(f"FQ 2 {state}")) for state in range(8)]
         self.assertAlmostEqual(sum(beliefs), 1, places=5)
         for wrong, answer in (("X", "there is no command 'X'"), ("Q 99", "there is no variable 99: they are 0 to 2"), ("Q a", "'a' is not the number of a variable; the command is written `Q variable`"),
-                              ("O 1 yes", "'yes' is neither true nor false"), ("OS 1 0 0", "two finite likelihoods"), ("BP 1e-6 500 Q 1", "'Q' is not a number of iterations; the command is written `BP tolerance"),
+                              ("O 1 yes", "'yes' is neither true nor false"), ("OS 1 0 0", "all likelihoods are 0"), ("BP 1e-6 500 Q 1", "'Q' is not a number of iterations; the command is written `BP tolerance"),
                               ("BP 2 500 1000 100", "above 0 and below 1"), ("BP 1e-6 100 1000 500", "histLength < minIters < maxIters"), ("FQ 2 8", "its states are 0 to 7"),
                               ("FQ 9 0", "there is no factor 9")):
             self.assertIn(answer, send(wrong))

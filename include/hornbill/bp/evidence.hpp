@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -18,7 +19,8 @@ namespace hornbill::bp {
 /// Observations on the variables of one device graph.
 ///
 /// Changes are staged on the host; `commit` uploads what has changed. Hard evidence on v equals a body-less conjunction
-/// AND(0, 0) or AND(1, 1) at v, soft evidence one with the likelihoods' ratio.
+/// AND(0, 0) or AND(1, 1) at v, soft evidence one with the likelihoods' ratio; where v has k != 2 states, a table of
+/// their k likelihoods.
 ///
 ///     Evidence evidence(exec, host_graph, graph);
 ///     evidence.clamp(alarm, 1);
@@ -36,6 +38,10 @@ class Evidence {
   }
   /// Soft evidence with likelihoods of values 0 and 1.   \throws InputError
   void soften(Index variable, double l0, double l1) { observe(Observation::soft(variable, l0, l1)); }
+  /// The same with a likelihood for each state.   \throws InputError
+  void soften(Index variable, std::vector<double> likelihoods) {
+    observe(Observation::soft(variable, std::move(likelihoods)));
+  }
   /// Replaces what was observed of the observation's variable.   \throws InputError
   void observe(Observation const& observation);
   void observe(HostEvidence const& evidence) {
@@ -63,6 +69,7 @@ class Evidence {
   using Term = detail::Accumulator<Value>;
   void remember_changes();
   void set_terms(Index variable, std::vector<Term> const& terms);
+  std::vector<Term> terms_of(Observation const& observation) const;
   Index slot_of(Index variable, Index state) const;
   Index slots_of(Index variable) const { return states_of(variable) == 2 ? 1 : states_of(variable); }
   Index states_of(Index variable) const { return cardinality_.empty() ? 2 : cardinality_[variable]; }

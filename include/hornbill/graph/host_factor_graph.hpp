@@ -45,6 +45,8 @@ struct HostFactorGraph {
   /// variables of other than two states.
   Offset num_messages() const;
   Index states(Index variable) const { return cardinality.empty() ? 2 : cardinality[variable]; }
+  /// Whether all variables have two states.
+  bool is_binary() const;
   bool has_tables() const { return !table_offsets.empty(); }
 
   /// The variables of factor a, head first.

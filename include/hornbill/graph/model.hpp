@@ -16,7 +16,10 @@ namespace hornbill {
 
 /// Marginals as stored in a file, with the words that say how they were computed.
 struct StoredMarginals {
-  std::vector<double> p_true;                     ///< [V], P(variable = 1)
+  std::vector<double> p_true;  ///< [V], P(variable = 1)
+  /// [sum of cardinalities], P(variable = state), one variable's after another's; empty where all variables are binary,
+  /// and in files that have it not
+  std::vector<double> p_states;
   std::map<std::string, std::string> attributes;  ///< e.g. schedule, iterations, residual
 };
 

@@ -65,28 +65,40 @@ void Evidence<Value, MemorySpace>::set_terms(Index variable, std::vector<Term> c
 }
 
 template <class Value, class MemorySpace>
+auto Evidence<Value, MemorySpace>::terms_of(Observation const& o) const -> std::vector<Term> {
+  std::vector<Term> terms(slots_of(o.variable));
+  constexpr Value infinity = std::numeric_limits<Value>::infinity();
+  auto const& l = o.likelihoods;
+  auto const add_ratio = [](Term& term, double likelihood, double other) {
+    add_term(term, detail::limit_to_grid(static_cast<Value>(std::log(likelihood) - std::log(other))));
+  };
+  if (states_of(o.variable) == 2) {
+    if (o.is_hard())
+      add_term(terms[0], o.value == 1 ? infinity : -infinity);
+    else
+      add_ratio(terms[0], l[1], l[0]);
+    return terms;
+  }
+  double const largest = o.is_hard() ? 1 : *std::max_element(l.begin(), l.end());
+  for (std::size_t s = 0; s < terms.size(); ++s)
+    if (o.is_hard())
+      terms[s].minus = static_cast<Index>(s) != o.value;
+    else
+      add_ratio(terms[s], l[s], largest);
+  return terms;
+}
+
+template <class Value, class MemorySpace>
 void Evidence<Value, MemorySpace>::observe(Observation const& o) {
   require_known(o.variable);
   Index const states = states_of(o.variable);
-  auto is_likelihood = [](double l) { return std::isgreaterequal(l, 0) && !std::isinf(l); };
-  bool const fits = o.is_hard() ? o.value < states
-                                : o.value == -1 && states == 2 && is_likelihood(o.likelihood[0]) &&
-                                      is_likelihood(o.likelihood[1]) && o.likelihood[0] + o.likelihood[1] > 0;
+  bool const fits =
+      o.is_hard() ? o.value < states : o.value == -1 && static_cast<Index>(o.likelihoods.size()) == states;
   if (!fits)
-    throw InputError("evidence on variable " + std::to_string(o.variable) +
-                     " does not fit: it needs a value below its " + std::to_string(states) +
-                     " states, or two finite likelihoods that are not both 0");
-  std::vector<Term> terms(slots_of(o.variable));
-  constexpr Value infinity = std::numeric_limits<Value>::infinity();
-  if (states != 2) {
-    for (Index s = 0; s < states; ++s) terms[s].minus = s != o.value;
-  } else if (o.is_hard()) {
-    add_term(terms[0], o.value == 1 ? infinity : -infinity);
-  } else {
-    double const log_ratio = std::log(o.likelihood[1]) - std::log(o.likelihood[0]);
-    add_term(terms[0], detail::limit_to_grid(static_cast<Value>(log_ratio)));
-  }
-  set_terms(o.variable, terms);
+    throw InputError("evidence on variable " + std::to_string(o.variable) + " does not fit its " +
+                     std::to_string(states) + " states: it needs a value below that, or so many likelihoods");
+  if (!o.is_hard()) validate_likelihoods(o);
+  set_terms(o.variable, terms_of(o));
   observed_.push_back(o.variable);
 }
 

@@ -58,10 +58,11 @@ std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan cons
   for (std::size_t set = 0; set < num_sets; ++set)
     for (auto const& o : last_of_each_variable(sets[set])) {
       if (o.variable < 0 || o.variable >= plan.num_variables() ||
-          (o.is_hard() ? o.value >= cardinality[o.variable] : cardinality[o.variable] != 2))
+          (o.is_hard() ? o.value >= cardinality[o.variable]
+                       : static_cast<Index>(o.likelihoods.size()) != cardinality[o.variable]))
         throw InputError("evidence of variable " + std::to_string(o.variable) + " does not fit its states");
       for (Index s = 0; s < cardinality[o.variable]; ++s) {
-        double const p = o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihood[s];
+        double const p = o.is_hard() ? (s == o.value ? 1.0 : 0.0) : o.likelihoods[s];
         if (!tables::can_hold<Value>(p))
           throw InputError("evidence of variable " + std::to_string(o.variable) +
                            " has a likelihood that single precision cannot hold; double can");
