@@ -328,13 +328,13 @@ TEST_CASE("io: schedules, evidence and queries that do not fit the graph") {
   refuse([](auto& m) { m.marginals["x"] = {{0.5}, {}, {}}; }, "/marginals/x: has 1 entries; 3 are needed");
 }
 
-TEST_CASE("io: an array larger than the machine is refused before it is read") {
+TEST_CASE("io: an array larger than the machine, or than its file can hold, is refused before it is read") {
   Folder folder;
-  write_spoiled(folder / "huge.h5", [](auto&) {});
-  {
+  auto const declare = [&](hsize_t size) {
+    write_spoiled(folder / "huge.h5", [](auto&) {});
     io::hdf5::Handle file(H5Fopen((folder / "huge.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
     H5Ldelete(file.get(), "/graph/factor_variables", H5P_DEFAULT);
-    hsize_t const size = hsize_t{1} << 45, chunk = 1024;  // chunks that were never written take no space
+    hsize_t const chunk = 1024;  // chunks that were never written take no space
     io::hdf5::Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose),
         properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(properties.get(), 1, &chunk);
@@ -342,10 +342,15 @@ TEST_CASE("io: an array larger than the machine is refused before it is read") {
                                         properties.get(), H5P_DEFAULT),
                              H5Dclose);
     REQUIRE(static_cast<bool>(dataset));
-  }
+  };
+  declare(hsize_t{1} << 45);
   CHECK_THROWS_WITH_AS(io::read_model(folder / "huge.h5"),
                        doctest::Contains("/graph/factor_variables: does not fit: 281474976710656 bytes are needed"),
                        CapacityError);
+  declare(hsize_t{1} << 22);
+  CHECK_THROWS_WITH_AS(io::read_model(folder / "huge.h5"),
+                       doctest::Contains("/graph/factor_variables: is said to have 33554432 bytes, more than a file"),
+                       InputError);
 }
 
 TEST_CASE("io: text formats name the line") {

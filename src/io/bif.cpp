@@ -137,7 +137,7 @@ class BifTokens {
 class BifReader {
  public:
   explicit BifReader(std::string const& file, std::vector<std::string>& warnings)
-      : in_(file), file_(file), warnings_(warnings) {}
+      : in_(file), room_(file, bytes_of_entry), file_(file), warnings_(warnings) {}
 
   HostFactorGraph read() {
     for (auto token = in_.next(); !token.empty(); token = in_.next()) {
@@ -237,7 +237,7 @@ class BifReader {
     for (auto const& name : in_.list_to(")", "the parents")) add_parent(factor, child, number_of(name));
     factor.variables.push_back(child);
     for (Index v : factor.variables) factor.states.push_back(static_cast<Index>(states_[v].size()));
-    factor.table.assign(require_entries(factor.states, [&](std::string const& message) { in_.fail(message); }),
+    factor.table.assign(room_.take(factor.states, [&](std::string const& message) { in_.fail(message); }),
                         std::numeric_limits<double>::quiet_NaN());
     read_entries(factor, child);
     finish_rows(factor, child, line);
@@ -364,6 +364,7 @@ class BifReader {
   static constexpr double tolerated = 1e-5;  // printed digits
 
   BifTokens in_;
+  TableRoom room_;
   std::string file_;
   std::vector<std::string>& warnings_;
   HostFactorGraph graph_;

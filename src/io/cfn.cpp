@@ -102,7 +102,7 @@ struct Function {
 class CfnReader {
  public:
   CfnReader(std::string const& file, std::vector<std::string>& warnings)
-      : file_(file), in_(file), warnings_(warnings) {}
+      : file_(file), in_(file), room_(file, sizeof(Decimal) + sizeof(Cost)), warnings_(warnings) {}
 
   tables::CostNetwork read() {
     using Kind = CfnTokens::Kind;
@@ -199,7 +199,7 @@ class CfnReader {
     std::vector<Index> states;
     for (Index v : function.scope) states.push_back(network_.cardinality[v]);
     auto const entries =
-        static_cast<std::size_t>(require_entries(states, [&](std::string const& message) { in_.fail(message); }));
+        static_cast<std::size_t>(room_.take(states, [&](std::string const& message) { in_.fail(message); }));
     bool const is_sparse = in_.pass("defaultcost");
     if (is_sparse) function.costs.assign(entries, cost(in_.word("the default cost"), "the default cost"));
     in_.pass("costs");
@@ -346,6 +346,7 @@ class CfnReader {
 
   std::string file_;
   CfnTokens in_;
+  TableRoom room_;
   std::vector<std::string>& warnings_;
   tables::CostNetwork network_;
   Decimal bound_;

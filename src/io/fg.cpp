@@ -41,16 +41,15 @@ class Reorder {
   std::vector<std::size_t> from_, to_;
 };
 
-TableFactor read_block(TokenReader& in) {
+TableFactor read_block(TokenReader& in, TableRoom& room) {
   TableFactor block;
   Fail const fail = [&](std::string const& message) { in.fail(message); };
   auto const arity = in.require_count("the number of variables of a factor", 0, 64);
   block.variables = read_scope(in, arity, largest_label + 1);
   for (std::int64_t i = 0; i < arity; ++i) {
     block.states.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
-    require_entries(block.states, fail);
   }
-  auto const entries = require_entries(block.states, fail);
+  auto const entries = room.take(block.states, fail);
   block.table.assign(entries, 0);
   Reorder const reorder(block.states);
   auto const listed = in.require_count("the number of table entries that are not 0", 0, entries);
@@ -89,9 +88,10 @@ HostFactorGraph read_fg(std::string const& file, std::vector<std::string>* warni
   TokenReader in(file);
   HostFactorGraph graph;
   Said said;
+  TableRoom room(file, bytes_of_entry);
   auto const num_factors = in.require_count("the number of factors", 0, largest_variable_id());
   for (std::int64_t a = 0; a < num_factors; ++a) {
-    auto block = read_block(in);
+    auto block = read_block(in, room);
     // A table's variables keep their order; those of a Horn factor, which may not, have two states each.
     said.states.insert(said.states.end(), block.states.begin(), block.states.end());
     said.lines.push_back(in.line());

@@ -15,6 +15,8 @@
 
 #include <hornbill/error.hpp>
 
+#include "memory.hpp"
+
 namespace hornbill::io::hdf5 {
 namespace {
 
@@ -52,10 +54,6 @@ bool is_checksum_wrong() {
   bool found = false;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look, &found);
   return found;
-}
-
-std::size_t host_memory_bytes() {
-  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
 bool is_one_string(hid_t attribute, bool variable_length_too = true) {
@@ -152,6 +150,16 @@ std::vector<hsize_t> Reader::shape(hid_t dataset, std::string const& path, std::
   if (bytes > static_cast<long double>(host_memory_bytes()))
     throw CapacityError(fmt::format("{}:{}: does not fit: {:.0f} bytes are needed, this machine has {}", file_, path,
                                     static_cast<double>(bytes), host_memory_bytes()));
+  // compression makes at most a thousandth of what is in a file; other data sets were never written
+  constexpr long double always = 1 << 20, compression = 2000;
+  hsize_t file_size = 0;
+  H5Fget_filesize(handle_.get(), &file_size);
+  if (bytes > always + compression * static_cast<long double>(file_size))
+    throw InputError(
+        file_, path,
+        fmt::format("is said to have {:.0f} bytes, more than a file of {} bytes holds: it is damaged, or was never "
+                    "written",
+                    static_cast<double>(bytes), file_size));
   return dims;
 }
 

@@ -19,12 +19,16 @@ std::vector<Index> read_scope(TokenReader& in, std::int64_t arity, std::int64_t 
   return variables;
 }
 
-std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail) {
+std::int64_t TableRoom::take(std::vector<Index> const& states, Fail const& fail) {
   std::int64_t entries = 1;
   for (Index s : states)
     if ((entries *= s) > largest_table_read)
       fail(fmt::format("the table has more than {} entries; split it into tables of fewer variables",
                        largest_table_read));
+  taken_ += static_cast<std::size_t>(entries) * bytes_of_entry_;
+  if (taken_ > host_memory_bytes())
+    throw CapacityError(fmt::format("{}: its tables do not fit: {} bytes and more are needed, this machine has {}",
+                                    file_, taken_, host_memory_bytes()));
   return entries;
 }
 

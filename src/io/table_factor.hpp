@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hornbill/graph/host_factor_graph.hpp>
@@ -13,6 +14,9 @@ namespace hornbill::io {
 
 /// A table larger than we run may still be a conjunction or disjunction, so more is read than is kept.
 inline constexpr std::int64_t largest_table_read = std::int64_t{1} << 24;
+
+/// Bytes that a table's entry takes while a graph is read: the factor's own, and the graph's as its array grows.
+inline constexpr std::size_t bytes_of_entry = 4 * sizeof(double);
 
 /// Throws an InputError with the place that a reader has come to.
 using Fail = std::function<void(std::string const&)>;
@@ -25,8 +29,21 @@ struct TableFactor {
 /// Reads the variables of a factor, each below `num_variables`.   \throws InputError also for one that is there twice
 std::vector<Index> read_scope(TokenReader& in, std::int64_t arity, std::int64_t num_variables);
 
-/// Entries of a table over variables of so many states.   \throws InputError if they are more than largest_table_read
-std::int64_t require_entries(std::vector<Index> const& states, Fail const& fail);
+/// Counts the entries of a file's tables, which may be many more than it lists: those that it does not list are 0, or a
+/// default.
+class TableRoom {
+ public:
+  /// \param bytes_of_entry  that a reader needs for each, at most
+  TableRoom(std::string file, std::size_t bytes_of_entry) : file_(std::move(file)), bytes_of_entry_(bytes_of_entry) {}
+
+  /// Entries of a table over variables of so many states, which is added to those before.
+  /// \throws InputError if they are more than largest_table_read   \throws CapacityError if all together do not fit
+  std::int64_t take(std::vector<Index> const& states, Fail const& fail);
+
+ private:
+  std::string file_;
+  std::size_t bytes_of_entry_, taken_ = 0;
+};
 
 /// Reads an entry.   \throws InputError unless it is a finite number of at least 0
 double read_entry(TokenReader& in);

@@ -9,14 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/text_file.hpp>
 #include <hornbill/types.hpp>
 
+#include "memory.hpp"
 #include "number.hpp"
 
 namespace hornbill::io {
@@ -24,8 +23,8 @@ namespace hornbill::io {
 /// The largest variable id that a text file may use: what the machine's memory can hold a graph of, at 64 bytes a
 /// variable.
 inline std::int64_t largest_variable_id() {
-  auto const memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return std::min<std::int64_t>(std::numeric_limits<Index>::max() - 1, memory / 64);
+  return std::min<std::int64_t>(std::numeric_limits<Index>::max() - 1,
+                                static_cast<std::int64_t>(host_memory_bytes() / 64));
 }
 
 /// Reads tokens one by one; `#` at the start of a token comments out the rest of its line.

@@ -118,10 +118,11 @@ HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warn
   std::vector<TableFactor> factors;
   std::vector<int> lines;  // where their tables begin
   double constant = 1;
+  TableRoom room(file, bytes_of_entry);
   for (auto const& scope : scopes) {
     TableFactor factor{scope, {}, {}};
     for (Index v : scope) factor.states.push_back(cardinality[v]);
-    auto const entries = require_entries(factor.states, fail);
+    auto const entries = room.take(factor.states, fail);
     auto const listed = in.require_count("the number of entries of a table", 0, largest_table_read);
     int const line = in.line();
     if (listed != entries)

@@ -89,11 +89,11 @@ auto read_last(std::string const& file, std::string_view keyword, Parse const& p
 std::vector<std::vector<double>> read_uai_marginals(std::string const& file) {
   constexpr double rounded = 1e-6;  // printed digits
   return read_last(file, "MAR", [](Solution& in) {
-    std::vector<std::vector<double>> marginals(in.count("the number of variables", 0, largest_variable_id()));
-    for (auto& of_variable : marginals) {
-      of_variable.resize(in.count("a number of states", 1, 1 << 20));
-      for (double& p : of_variable) {
-        p = in.number<double>("a probability");
+    std::vector<std::vector<double>> marginals;
+    for (auto left = in.count("the number of variables", 0, largest_variable_id()); left > 0; --left) {
+      auto& of_variable = marginals.emplace_back();
+      for (auto states = in.count("a number of states", 1, 1 << 20); states > 0; --states) {
+        double const p = of_variable.emplace_back(in.number<double>("a probability"));
         if (!(std::isgreaterequal(p, 0) && std::islessequal(p, 1 + rounded)))
           in.fail(fmt::format("{} is not a probability", p));
       }
@@ -121,8 +121,9 @@ double read_uai_log10_z(std::string const& file) {
 
 std::vector<Index> read_uai_assignment(std::string const& file) {
   return read_last(file, "MPE", [](Solution& in) {
-    std::vector<Index> assignment(in.count("the number of variables", 0, largest_variable_id()));
-    for (Index& value : assignment) value = static_cast<Index>(in.count("a value", 0, 1 << 20));
+    std::vector<Index> assignment;
+    for (auto left = in.count("the number of variables", 0, largest_variable_id()); left > 0; --left)
+      assignment.push_back(static_cast<Index>(in.count("a value", 0, 1 << 20)));
     return assignment;
   });
 }

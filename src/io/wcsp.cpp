@@ -14,7 +14,7 @@ using tables::Cost;
 
 class WcspReader {
  public:
-  explicit WcspReader(std::string const& file) : in_(file) {}
+  explicit WcspReader(std::string const& file) : in_(file), room_(file, 2 * sizeof(Cost)) {}
 
   tables::CostNetwork read() {
     network_.name = in_.require("the problem's name");
@@ -70,7 +70,7 @@ class WcspReader {
                       number, in_.require("its keyword")));
     std::vector<Index> states;
     for (Index v : table.scope) states.push_back(network_.cardinality[v]);
-    auto const entries = require_entries(states, [&](std::string const& message) { in_.fail(message); });
+    auto const entries = room_.take(states, [&](std::string const& message) { in_.fail(message); });
     auto const listed = in_.require_number<std::int64_t>("the number of tuples");
     if (listed < 0) {
       table.values = shared(-listed, states);
@@ -129,6 +129,7 @@ class WcspReader {
   static constexpr std::int64_t max_variables = 64;
 
   TokenReader in_;
+  TableRoom room_;
   tables::CostNetwork network_;
   double max_sum_ = 0;  // of finite costs
   std::vector<std::pair<std::vector<Index>, std::vector<Cost>>> shared_;
