@@ -123,15 +123,15 @@ std::optional<Index> contradiction_on(std::string_view line, io::VariableNames c
 Session::Session(std::string file, HostFactorGraph const& graph) : file_(std::move(file)), graph_(graph) {
   if (file_.empty()) return;
   names_.emplace(graph);
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0)
+  descriptor_.number = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_.number < 0)
     throw InputError(file_, "", fmt::format("cannot be opened for the session: {}", std::strerror(errno)));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) throw InputError(file_, "", "is in use by another session");
+  if (::flock(descriptor_.number, LOCK_EX | LOCK_NB) != 0) throw InputError(file_, "", "is in use by another session");
   read();
 }
 
-Session::~Session() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+Session::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
 }
 
 std::optional<HostEvidence> Session::parse_evidence(std::string const& text, std::string const& file,
@@ -173,7 +173,7 @@ void Session::read() {
     throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
   auto const kept = text.rfind('\n') + 1;  // a last line that was cut off has no end
   io::for_each_line(file_, std::string_view(text).substr(0, kept), [&](std::string_view line, int) { take(line); });
-  if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0)
+  if (::ftruncate(descriptor_.number, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_.number, 0, SEEK_END) < 0)
     throw InputError(file_, "", fmt::format("cannot be written: {}", std::strerror(errno)));
   if (kept == 0) begin();
 }
@@ -215,7 +215,7 @@ void Session::mark_contradiction(Index variable) {
 }
 
 void Session::write(std::string const& line) {
-  if (!io::write_all(descriptor_, line + "\n") || ::fsync(descriptor_) != 0)
+  if (!io::write_all(descriptor_.number, line + "\n") || ::fsync(descriptor_.number) != 0)
     throw InputError(file_, "",
                      fmt::format("cannot be written: {}. What was said before is in it; go on with the same --session",
                                  std::strerror(errno)));

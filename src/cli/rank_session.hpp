@@ -37,7 +37,6 @@ class Session {
   /// removed.
   /// \throws InputError if it is of another model, in use, another kind of file, or cannot be read or written
   Session(std::string file, HostFactorGraph const& graph);
-  ~Session();
   Session(Session const&) = delete;
   Session& operator=(Session const&) = delete;
 
@@ -54,6 +53,15 @@ class Session {
   void mark_contradiction(Index variable);
 
  private:
+  /// Closes the file, and so gives up its lock, also where reading fails.
+  struct Descriptor {
+    int number = -1;
+    Descriptor() = default;
+    Descriptor(Descriptor const&) = delete;
+    Descriptor& operator=(Descriptor const&) = delete;
+    ~Descriptor();
+  };
+
   void read();
   void begin();
   void take(std::string_view line);
@@ -63,7 +71,7 @@ class Session {
   HostFactorGraph const& graph_;
   std::optional<io::VariableNames> names_;  ///< where something is kept
   std::vector<Round> rounds_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 }  // namespace hornbill::cli
