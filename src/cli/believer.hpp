@@ -9,22 +9,11 @@
 
 #include <hornbill/bp/inference.hpp>
 #include <hornbill/bp/joint_beliefs.hpp>
-#include <hornbill/error.hpp>
 #include <hornbill/graph/model.hpp>
 
+#include "serve_commands.hpp"
+
 namespace hornbill::cli {
-
-/// What a client asked for cannot be done; the answer says why.
-class BadCommand : public Error {
- public:
-  explicit BadCommand(std::string const& message) : Error(message) {}
-};
-
-/// BP tolerance minIters maxIters histLength
-struct BpCommand {
-  double tolerance = 0;
-  int least = 0, most = 0, history = 0;
-};
 
 /// What of a factor is looked at to see whether it moves: libDAI's causal inference (.causal_fg) takes the messages
 /// into it (bp::movement), its plain one (.fg) the joint belief (bp::JointBeliefs).

@@ -1,133 +1,43 @@
 // hornbill serve: what BINGO's drivers speak over pipes.
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <optional>
-#include <sstream>
 #include <string>
+#include <variant>
 
 #include <Kokkos_Core.hpp>
 
 #include <fmt/format.h>
 
+#include <hornbill/detail/overload.hpp>
+
 #include "believer.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "serve_commands.hpp"
 #include "solver.hpp"
 #include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
 
-/// Words of the input, wherever its lines end: as libDAI's wrapper reads them.
-class Input {
- public:
-  /// The next word; none at the end of the input.
-  std::optional<std::string> next() {
-    for (std::string word, line;;) {
-      if (line_ >> word) return word;
-      if (!std::getline(std::cin, line)) return {};
-      line_ = std::istringstream(line);
-    }
-  }
-  /// Drops what is left of a line that cannot be understood.
-  void skip_line() { line_ = {}; }
-
- private:
-  std::istringstream line_;
-};
-
-/// The arguments of one command, read as they are asked for.
-class Arguments {
- public:
-  Arguments(Input& input, char const* syntax) : input_(input), syntax_(syntax) {}
-
-  std::string word() {
-    if (auto word = input_.next()) return *word;
-    throw BadCommand(fmt::format("the input ends within `{}`", syntax_));
-  }
-  template <class Number>
-  Number number(char const* what) {
-    return number_in<Number>(word(), what);
-  }
-  /// The number that a word of the arguments is.
-  template <class Number>
-  Number number_in(std::string const& text, char const* what) const {
-    Number value{};
-    if (auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        error == std::errc{} && end == text.data() + text.size())
-      return value;
-    throw BadCommand(fmt::format("'{}' is not {}; the command is written `{}`", text, what, syntax_));
-  }
-  /// A number from 0 to count - 1.
-  Index index(Index count, char const* what) {
-    auto const value = number<std::int64_t>(fmt::format("the number of a {}", what).c_str());
-    if (value < 0 || value >= count)
-      throw BadCommand(fmt::format("there is no {} {}: they are 0 to {}", what, value, count - 1));
-    return static_cast<Index>(value);
-  }
-  /// The number of a variable of two states.
-  Index variable(HostFactorGraph const& graph) {
-    Index const v = index(graph.num_variables, "variable");
-    if (graph.states(v) != 2)
-      throw BadCommand(
-          fmt::format("variable {} has {} states; the protocol speaks of binary ones", v, graph.states(v)));
-    return v;
-  }
-
- private:
-  Input& input_;
-  char const* syntax_;
-};
-
-BpCommand read_bp(Arguments arguments) {
-  BpCommand bp;
-  bp.tolerance = arguments.number<double>("a tolerance");
-  for (int* iterations : {&bp.least, &bp.most, &bp.history})
-    *iterations = arguments.number<int>("a number of iterations");
-  if (!(bp.tolerance > 0 && bp.tolerance < 1)) throw BadCommand("the tolerance must be above 0 and below 1");
-  if (!(0 < bp.history && bp.history < bp.least && bp.least < bp.most))
-    throw BadCommand("0 < histLength < minIters < maxIters is needed");
-  return bp;
-}
-
-std::string observe(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {
-  Index const v = arguments.variable(graph);
-  auto const value = arguments.word(), truth = CLI::detail::to_lower(value);
-  if (truth != "true" && truth != "false") throw BadCommand(fmt::format("'{}' is neither true nor false", value));
-  believer.observe(Observation::hard(v, truth == "true"));
-  return fmt::format("O {} {}", v, value);  // echoed as it is written
-}
-
-std::string observe_softly(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {
-  Index const v = arguments.variable(graph);
-  auto const l0 = arguments.word(), l1 = arguments.word();  // echoed as they are written
-  believer.observe(Observation::soft(v, arguments.number_in<double>(l0, "a likelihood"),
-                                     arguments.number_in<double>(l1, "a likelihood")));
-  return fmt::format("OS {} {} {}", v, l0, l1);
-}
-
-std::string factor_belief(Arguments arguments, Believer& believer, HostFactorGraph const& graph) {
-  Index const factor = arguments.index(graph.num_factors(), "factor");
-  return fmt::format("{:g}", believer.factor_belief(factor, arguments.number<std::uint64_t>("a state")));
-}
-
-std::string answer(std::string const& command, Input& input, Believer& believer, HostFactorGraph const& graph) {
-  if (command == "Q") return fmt::format("{:g}", believer.belief(Arguments(input, "Q variable").variable(graph)));
-  if (command == "FQ") return factor_belief({input, "FQ factor state"}, believer, graph);
-  if (command == "BP") return believer.run(read_bp({input, "BP tolerance minIters maxIters histLength"}));
-  if (command == "O") return observe({input, "O variable true|false"}, believer, graph);
-  if (command == "OS") return observe_softly({input, "OS variable l0 l1"}, believer, graph);
-  if (command == "UC") {
-    Index const v = Arguments(input, "UC variable").variable(graph);
-    believer.release(v);
-    return fmt::format("UC {}", v);
-  }
-  if (command == "NL") return "";
-  throw BadCommand(
-      fmt::format("there is no command '{}'; there are Q, FQ, BP, O, OS, UC, NL, and exit or BYE", command));
+std::string answer(ServeCommand const& command, Believer& believer) {
+  return std::visit(
+      detail::Overload{
+          [&](BpCommand const& bp) { return believer.run(bp); },
+          [&](BeliefCommand const& q) { return fmt::format("{:g}", believer.belief(q.variable)); },
+          [&](FactorBeliefCommand const& q) { return fmt::format("{:g}", believer.factor_belief(q.factor, q.state)); },
+          [&](ObserveCommand const& o) {
+            believer.observe(o.observation);
+            return o.echo;
+          },
+          [&](ReleaseCommand const& uc) {
+            believer.release(uc.variable);
+            return fmt::format("UC {}", uc.variable);
+          },
+          [&](NewLineCommand) { return std::string(); }},
+      command);
 }
 
 /// False if the client has gone away.
@@ -150,14 +60,15 @@ void serve(SolverArguments& a) {
   auto const strategy = choose_strategy(a, model, 1);
   auto const look = a.file.ends_with(".fg") ? FactorLook::joint_belief : FactorLook::messages;
   Believer believer(a.options, model.graph, make_inference(a, model, strategy, {.local_update = false}), look);
-  Input input;
-  while (auto const command = input.next()) {
-    if (*command == "exit" || *command == "BYE") return;
+  CommandReader commands(std::cin, model.graph);
+  for (;;) {
     std::string text;
     try {
-      text = answer(*command, input, believer, model.graph);
+      auto const command = commands.next();
+      if (!command) return;
+      text = answer(*command, believer);
     } catch (Error const& e) {
-      input.skip_line();
+      commands.skip_line();
       text = fmt::format("error: {}", e.what());
     }
     if (!send(text)) return;
