@@ -51,6 +51,9 @@ std::vector<std::string> const odd_names{"",
                                          "+",
                                          "a:b",
                                          "true",
+                                         "R +",
+                                         "+ R",
+                                         "\xEF\xBB\xBFmarked",
                                          "\"# x"};
 
 std::vector<std::string> texts(std::vector<Word> const& words) {

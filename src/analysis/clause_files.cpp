@@ -216,12 +216,13 @@ class ClauseReader {
 
 /// Names as split_rule() and read_clause() take them.
 std::string rule_word(std::string const& name) {
-  return end_of_rule(name) == name.size() ? io::as_line(name) : io::in_quotes(name);
+  auto const ends_before = [&](std::string_view next) { return end_of_rule(name + std::string(next)) == name.size(); };
+  return ends_before(": ") && ends_before(rule_separator) ? io::as_line(name) : io::in_quotes(name);
 }
 
 std::string literal_word(std::string const& name) {
-  bool const is_divided =
-      end_of_literal(name) != name.size() || name.ends_with(',') || name == "NOT" || name.starts_with("NOT ");
+  bool const is_divided = end_of_literal(name + std::string(literal_separator)) != name.size() || name.ends_with(',') ||
+                          name == "NOT" || name.starts_with("NOT ");
   return is_divided ? io::in_quotes(name) : io::as_line(name);
 }
 

@@ -26,7 +26,10 @@ char unescaped(char letter) {
       fmt::format(R"('\{}' stands for nothing in a quoted name; there are \", \\, \n, \r and \t)", letter));
 }
 
-bool begins_specially(std::string_view name) { return name.empty() || name.front() == '#' || name.front() == '"'; }
+/// As a comment does, or a quoted name; or as a file may, whose byte-order mark is no part of a name.
+bool begins_specially(std::string_view name) {
+  return name.empty() || name.front() == '#' || name.front() == '"' || name.starts_with(byte_order_mark);
+}
 
 /// Takes a word off a text that begins with it.
 Word take_word(std::string_view& text, std::string_view separators) {

@@ -10,6 +10,9 @@
 
 namespace hornbill::io {
 
+/// With which a text may begin, and which no editor shows.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// The whole text of a file, which may be a pipe, without a byte-order mark.
 /// \throws InputError if it is missing or cannot be read
 std::string read_text(std::string const& file);
