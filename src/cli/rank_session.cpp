@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -68,6 +69,16 @@ Index take_variable(std::string_view& text, io::VariableNames const& names) {
   return error == std::errc{} ? v : -1;
 }
 
+/// Nothing where it is no integer, or too large for one.   \throws nlohmann::json::exception if it is missing
+template <class Integer>
+std::optional<Integer> integer_of(nlohmann::json const& json, char const* key) {
+  auto const& value = json.at(key);
+  if (!value.is_number_integer()) return {};
+  bool const fits = value.is_number_unsigned() ? std::in_range<Integer>(value.get<std::uint64_t>())
+                                               : std::in_range<Integer>(value.get<std::int64_t>());
+  return fits ? std::optional(value.get<Integer>()) : std::nullopt;
+}
+
 /// What is known of a round, behind its label.   \throws InputError if it is of another model
 std::optional<Round> take_round(std::string_view text, Index variable, HostFactorGraph const& graph) try {
   auto const json = nlohmann::json::parse(text);
@@ -75,13 +86,16 @@ std::optional<Round> take_round(std::string_view text, Index variable, HostFacto
   if (variable >= graph.num_variables || as_stored(graph.name_of(variable)) != name)
     throw InputError(fmt::format("variable {} is {} there, which it is not in this model: the session is of another",
                                  variable, name));
+  auto const inversions = integer_of<std::int64_t>(json, "inversions");
+  auto const iterations = integer_of<int>(json, "iterations");
+  if (!inversions || !iterations) return {};
   Round round;
   round.variable = variable;
+  round.inversions = *inversions;
+  round.iterations = *iterations;
   round.confidence = json.at("confidence");
-  round.inversions = json.at("inversions");
   round.unconverged = json.at("unconverged");
   round.seconds = json.at("seconds");
-  round.iterations = json.at("iterations");
   return round;
 } catch (nlohmann::json::exception const&) {
   return {};
@@ -173,7 +187,9 @@ void Session::read() {
     throw InputError(file_, "", "is there, and no session of `hornbill rank`: give another name");
   auto const kept = text.rfind('\n') + 1;  // a last line that was cut off has no end
   io::for_each_line(file_, std::string_view(text).substr(0, kept), [&](std::string_view line, int) { take(line); });
-  if (::ftruncate(descriptor_.number, static_cast<off_t>(kept)) != 0 || ::lseek(descriptor_.number, 0, SEEK_END) < 0)
+  // from the end, as the file may begin with a byte-order mark, which the text does not
+  auto const end = ::lseek(descriptor_.number, 0, SEEK_END), cut_off = static_cast<off_t>(text.size() - kept);
+  if (end < 0 || ::ftruncate(descriptor_.number, end - cut_off) != 0 || ::lseek(descriptor_.number, 0, SEEK_END) < 0)
     throw InputError(file_, "", fmt::format("cannot be written: {}", std::strerror(errno)));
   if (kept == 0) begin();
 }

@@ -72,7 +72,13 @@ class Rank(CommandLine):
         head = "# session of hornbill rank\n"
         with open("cut.session") as text:
             label = text.readlines()[1]
-        for bad, message in ((head + "what\n", "line 2: is no line of a session"), (head + "0 true # {\"name\": 5}\n", "line 2: is no line"), (head + label + label, "was labelled before"),
+        with open("marked.session", "wb") as file:  # as an editor may leave it, with a byte-order mark
+            file.write(b"\xef\xbb\xbf" + lines.encode())
+        run("rank", "g.h5", "--oracle", "true_alarms", "--cold", "--schedule", "topo", "--session", "marked.session", "--rounds", 3)
+        with open("marked.session", "rb") as file:
+            self.assertTrue(file.read().startswith(b"\xef\xbb\xbf" + lines.encode()))
+        for bad, message in ((head + "what\n", "line 2: is no line of a session"), (head + label.replace('"iterations":', '"iterations":123456789012'), "line 2: is no line"),
+                             (head + label.replace('"inversions":', '"inversions":1e30,"x":'), "line 2: is no line"), (head + "0 true # {\"name\": 5}\n", "line 2: is no line"), (head + label + label, "was labelled before"),
                              ("my notes", "no session of"), (head + label.replace("true" if " true " in label else "false", "false" if " true " in label else "true", 1), "the oracle otherwise")):
             self.assertIn(message, run("rank", "g.h5", "--oracle", "true_alarms", "--session", self.write("bad.session", bad), code=3)[1])
             with open("bad.session") as text:
