@@ -44,6 +44,7 @@ class Planner {
   }
 
   HostPlan make(std::vector<std::span<Index const>> const& scopes, PlanOptions const& options) {
+    reserve(scopes.size());
     add_given(scopes);
     make_nodes();
     for (Index n = 0; n < std::ssize(nodes_); ++n) gather_links(n);
@@ -55,6 +56,14 @@ class Planner {
   }
 
  private:
+  /// For what most trees need: each table with its evidence, two messages a link, each variable's marginal.
+  void reserve(std::size_t num_scopes) {
+    auto const variables = static_cast<std::size_t>(num_variables_), cliques = plan_.tree.cliques.size();
+    std::size_t const reductions = num_scopes + 2 * cliques + variables;
+    plan_.reductions.reserve(num_scopes + variables + reductions, reductions);
+    nodes_.reserve(cliques);
+    links_.reserve(cliques);
+  }
   void add_given(std::vector<std::span<Index const>> const& scopes) {
     std::vector<Index> smallest(static_cast<std::size_t>(num_variables_), -1), without;
     for (auto const& scope : scopes) {

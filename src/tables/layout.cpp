@@ -1,10 +1,14 @@
 // How reductions are laid out for the device: digits, and what threads do.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <compare>
 #include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
+#include <hornbill/error.hpp>
 #include <hornbill/tables/reduction.hpp>
 
 namespace hornbill::tables::detail {
@@ -39,33 +43,66 @@ struct Digits {
 };
 
 /// A digit in a table, slowest first: how many states there are, and how far apart. Where one goes on as the next does,
-/// they are one.
-using Dimensions = std::vector<std::pair<Index, Index>>;
+/// they are one. Not a vector, as there are millions.
+class Dimensions {
+ public:
+  struct Dimension {
+    Index states, stride;
+    auto operator<=>(Dimension const&) const = default;
+  };
+
+  void append(Dimension next) {
+    if (size_ > 0 && all_[size_ - 1].stride == next.states * next.stride)
+      all_[size_ - 1] = {all_[size_ - 1].states * next.states, next.stride};
+    else
+      all_[size_++] = next;
+  }
+  std::size_t size() const { return size_; }
+  Dimension const* begin() const { return all_.data(); }
+  Dimension const* end() const { return all_.data() + size_; }
+  Dimension const& front() const { return all_.front(); }
+  bool operator<(Dimensions const& other) const {
+    return std::lexicographical_compare(begin(), end(), other.begin(), other.end());
+  }
+
+ private:
+  static constexpr std::size_t most = 31;  // a digit's states are below 2^31, and each dimension has two or more
+  std::array<Dimension, most> all_;
+  std::size_t size_ = 0;
+};
 
 Dimensions dimensions_of(HostReductions const& host, Index table, std::span<Index const> digit) {
   Dimensions result;
-  for (Index v : digit) {
-    Index const states = host.cardinality()[v], stride = static_cast<Index>(host.stride(table, v));
-    if (states == 1) continue;
-    if (!result.empty() && result.back().second == states * stride)
-      result.back() = {result.back().first * states, stride};
-    else
-      result.emplace_back(states, stride);
-  }
+  for (Index v : digit)
+    if (Index const states = host.cardinality()[v]; states > 1)
+      result.append({states, static_cast<Index>(host.stride(table, v))});
   return result;
 }
 
 /// Steps of digits, each kept once.
 class Steps {
  public:
-  explicit Steps(std::vector<Index>& steps) : steps_(steps) {}
-  Offset begin_of(Dimensions const& dimensions) {
-    auto const [known, is_new] = begins_.try_emplace(dimensions, static_cast<Offset>(steps_.size()));
+  explicit Steps(std::vector<Index>& steps) : steps_(steps) { small_.fill(-1); }
+  Index begin_of(Dimensions const& dimensions) {
+    auto* const small = small_place(dimensions);
+    if (small && *small >= 0) return *small;
+    auto const [known, is_new] = begins_.try_emplace(dimensions, static_cast<Index>(steps_.size()));
     if (is_new) append(dimensions);
+    if (small) *small = known->second;
     return known->second;
   }
 
  private:
+  static constexpr Index small_states = 8, small_stride = 64;
+
+  /// Where those of no dimension, or a small one, are kept too: most are.
+  Index* small_place(Dimensions const& dimensions) {
+    if (dimensions.size() == 0) return &small_.back();
+    auto const [states, stride] = dimensions.front();
+    if (dimensions.size() > 1 || states >= small_states || stride >= small_stride) return nullptr;
+    return &small_[static_cast<std::size_t>(states * small_stride + stride)];
+  }
+
   void append(Dimensions const& dimensions) {
     std::vector<Index> made{0}, next;
     for (auto const& [states, stride] : dimensions) {
@@ -75,10 +112,13 @@ class Steps {
       made.swap(next);
     }
     steps_.insert(steps_.end(), made.begin(), made.end());
+    if (steps_.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
+      throw CapacityError("tables of so many shapes need more than 2^31 - 1 steps");
   }
 
   std::vector<Index>& steps_;
-  std::map<Dimensions, Offset> begins_;
+  std::map<Dimensions, Index> begins_;
+  std::array<Index, std::size_t{small_states} * small_stride + 1> small_;  // -1 where not known yet
 };
 
 std::ptrdiff_t inputs_without(HostReductions const& host, HostReduction const& reduction, Index v) {
@@ -195,11 +235,12 @@ ReductionTask make_task(HostReductions const& host, HostReduction const& reducti
     auto const over_low = dimensions_of(host, t, over.low), row_low = dimensions_of(host, t, rows.low);
     inputs.push_back({.begin = host.tables()[t].offset,
                       .table = t,
-                      .stride = over_low.empty() ? 0 : over_low.front().second,
-                      .has_rows_in_order = row_low.empty() || (row_low.size() == 1 && row_low.front().second == 1),
+                      .has_rows_in_order = row_low.size() == 0 || (row_low.size() == 1 && row_low.front().stride == 1),
+                      .over_low = !task.is_strided       ? steps.begin_of(over_low)
+                                  : over_low.size() == 0 ? 0
+                                                         : over_low.front().stride,
                       .row_low = steps.begin_of(row_low),
                       .row_high = steps.begin_of(dimensions_of(host, t, high)),
-                      .over_low = steps.begin_of(over_low),
                       .over_high = steps.begin_of(dimensions_of(host, t, over.high))});
   }
   return task;

@@ -57,7 +57,8 @@ struct Plan {
   HostPlan host;
   tables::Reductions<MemorySpace> reductions;
   tables::Schedule<MemorySpace> schedule;
-  std::vector<std::vector<Index>> users;                    ///< of each table: reductions that read it
+  std::vector<Offset> user_offsets;                         ///< [tables + 1], into users
+  std::vector<Index> users;                                 ///< of each table: reductions that read it
   std::vector<Offset> marginal_offsets;                     ///< [V + 1], of a set's marginals
   Kokkos::View<Offset const*, MemorySpace> offsets, cells;  ///< the same; [V], where each marginal is
 };

@@ -41,17 +41,23 @@ struct DecodeVariable {
   Index variable = 0, states = 0;
 };
 
+/// Steps as kernels see them.
+template <class MemorySpace>
+struct DecodeSteps {
+  Kokkos::View<DecodeStep const*, MemorySpace> steps;
+  Kokkos::View<DecodeInput const*, MemorySpace> inputs;
+  Kokkos::View<DecodeTerm const*, MemorySpace> terms;
+  Kokkos::View<DecodeVariable const*, MemorySpace> variables;
+  Kokkos::View<Offset const*, MemorySpace> strides;
+};
+
 }  // namespace detail
 
 /// Steps on a device; those that need no other first.
 template <class MemorySpace>
 struct DecodePlan {
-  Kokkos::View<detail::DecodeStep const*, MemorySpace> steps;
-  Kokkos::View<detail::DecodeInput const*, MemorySpace> inputs;
-  Kokkos::View<detail::DecodeTerm const*, MemorySpace> terms;
-  Kokkos::View<detail::DecodeVariable const*, MemorySpace> variables;
-  Kokkos::View<Offset const*, MemorySpace> strides;
-  std::vector<Offset> first_step;  ///< [levels + 1]
+  detail::DecodeSteps<MemorySpace> on_device;
+  std::vector<Launch> launches;  ///< of steps, in order
 };
 
 /// Copies steps to where they will run; waits for `exec`.   \param steps  in an order of elimination

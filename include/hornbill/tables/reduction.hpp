@@ -38,6 +38,11 @@ class HostReductions {
  public:
   explicit HostReductions(std::vector<Index> cardinality) : cardinality_(std::move(cardinality)) {}
 
+  /// Makes room for so many tables, given ones too, and reductions; more may follow.
+  void reserve(std::size_t num_tables, std::size_t num_reductions) {
+    tables_.reserve(num_tables);
+    reductions_.reserve(num_reductions);
+  }
   /// A table whose values are given; those come before all others.   \return its number
   /// \throws CapacityError for one of more than max_table_cells, naming its first variable
   /// \throws ShapeError behind a reduction
@@ -108,7 +113,7 @@ template <class MemorySpace>
 struct Schedule {
   Kokkos::View<detail::BlockPlace const*, MemorySpace> blocks;  ///< level after level
   Kokkos::View<Index const*, MemorySpace> reductions;           ///< likewise
-  std::vector<Offset> first_block;                              ///< [levels + 1]
+  std::vector<Launch> launches;                                 ///< of blocks, in order
 };
 
 /// Copies reductions to where they will run; waits for `exec`.

@@ -73,6 +73,22 @@ std::vector<std::vector<typename Semiring::Value>> evidence_tables(HostPlan cons
   return result;
 }
 
+/// Where the reductions that read each table begin among all.   \shape [tables + 1]
+inline std::vector<Offset> count_users(tables::HostReductions const& reductions) {
+  std::vector<Offset> offsets(reductions.tables().size() + 1, 0);
+  for (auto const& reduction : reductions.reductions())
+    for (Index t : reduction.inputs) ++offsets[t + 1];
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  return offsets;
+}
+inline std::vector<Index> users_of(tables::HostReductions const& reductions, std::vector<Offset> const& offsets) {
+  std::vector<Index> users(static_cast<std::size_t>(offsets.back()));
+  auto next = offsets;
+  for (std::size_t r = 0; r < reductions.reductions().size(); ++r)
+    for (Index t : reductions.reductions()[r].inputs) users[next[t]++] = static_cast<Index>(r);
+  return users;
+}
+
 /// Reductions that are not current, of those that some tables are made by.
 inline std::vector<Index> stale_makers(HostPlan const& plan, std::vector<bool> const& is_current,
                                        std::vector<Index> tables) {
@@ -121,9 +137,8 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   auto const& reductions = plan.host.reductions;
   plan.reductions = tables::make_reductions(exec, reductions);
   plan.schedule = tables::make_schedule(exec, reductions, plan.reductions);
-  plan.users.resize(reductions.tables().size());
-  for (std::size_t r = 0; r < reductions.reductions().size(); ++r)
-    for (Index t : reductions.reductions()[r].inputs) plan.users[t].push_back(static_cast<Index>(r));
+  plan.user_offsets = detail::count_users(reductions);
+  plan.users = detail::users_of(reductions, plan.user_offsets);
   std::vector<Offset> cells;
   plan.marginal_offsets.push_back(0);
   for (Index v = 0; v < plan.host.num_variables(); ++v) {
@@ -169,8 +184,9 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
   while (!changed.empty()) {
     Index const table = changed.back();
     changed.pop_back();
-    for (Index r : plan.users[table])
-      if (state.is_current[r]) {  // else what it makes is stale already, and so is all that is made of that
+    for (Offset i = plan.user_offsets[table]; i < plan.user_offsets[table + 1]; ++i)
+      if (Index const r = plan.users[i]; state.is_current[r]) {
+        // else what it makes is stale already, and so is all that is made of that
         state.is_current[r] = false;
         changed.push_back(plan.host.reductions.reductions()[r].output);
       }

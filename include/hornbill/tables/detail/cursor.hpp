@@ -63,7 +63,7 @@ struct Cursor {
       begin[k] = from.values.cells.data() + input.begin;
       high[k].steps = from.steps.data() + input.row_high;
       scale[k] = from.scale_of(input);
-      over[k] = task.is_strided ? input.stride : static_cast<Index>(input.over_low);
+      over[k] = input.over_low;
       for (int r = 0; r < rows; ++r) at[k][r] = from.row_step(input, OfLane::row(share, r));
     }
   }

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <hornbill/tables/decode.hpp>
 #include <hornbill/tables/detail/instantiate.hpp>
+#include <hornbill/tables/detail/launches.hpp>
 
 namespace hornbill::tables::detail {
 
-/// One level: a team a step.
+/// One level, or on the host several in turn: a team a step.
 template <class Semiring, class ExecutionSpace>
 struct Decode {
   using Value = typename Semiring::Value;
@@ -20,14 +22,18 @@ struct Decode {
   using Best = typename BestState::value_type;
   static constexpr int team_size = backend::TuningOf<ExecutionSpace>::value.tables.decode_team_size;
 
-  DecodePlan<MemorySpace> plan;
+  DecodeSteps<MemorySpace> plan;
   TableValues<Value, MemorySpace> values;
-  Offset first = 0;  ///< of the level
+  Launch launch;
   Kokkos::View<Offset*, MemorySpace> known;
   Kokkos::View<Index*, MemorySpace> assignment;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    auto const step = plan.steps(first + team.league_rank());
+    for_each_of_team<ExecutionSpace>(launch, team.league_rank(), [&](Offset step) { decode(team, plan.steps(step)); });
+  }
+
+ private:
+  KOKKOS_FUNCTION void decode(Team const& team, DecodeStep const& step) const {
     for (Offset k = step.first_input + team.team_rank(); k < step.last_input; k += team_size)
       known(k) = known_place(plan.inputs(k));
     team.team_barrier();
@@ -43,8 +49,6 @@ struct Decode {
         assignment(plan.variables(i).variable) = static_cast<Index>(state % plan.variables(i).states);
     });
   }
-
- private:
   KOKKOS_FUNCTION Offset known_place(DecodeInput const& input) const {
     Offset cell = input.begin;
     for (Offset i = input.first_term; i < input.last_term; ++i)
@@ -97,14 +101,16 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
     of_level.resize(std::max(of_level.size(), level[s] + 1));
     of_level[level[s]].push_back(s);
   }
+  constexpr double of_step = 64;  // multiplications, about
   DecodePlan<MemorySpace> plan;
   std::vector<detail::DecodeStep> flat;
   std::vector<detail::DecodeInput> inputs;
   std::vector<detail::DecodeTerm> terms;
   std::vector<detail::DecodeVariable> variables;
   std::vector<Offset> strides;
+  detail::LaunchList<ExecutionSpace> launches;
   for (auto const& list : of_level) {
-    plan.first_step.push_back(std::ssize(flat));
+    double work = 0;
     for (std::size_t s : list) {
       auto const& eliminated = steps[s].eliminated;
       detail::DecodeStep step{.first_input = std::ssize(inputs),
@@ -129,17 +135,19 @@ DecodePlan<typename ExecutionSpace::memory_space> make_decode_plan(ExecutionSpac
       step.last_input = std::ssize(inputs);
       step.last_variable = std::ssize(variables);
       flat.push_back(step);
+      work += of_step + static_cast<double>(step.states) * static_cast<double>(steps[s].inputs.size());
     }
+    launches.add_level(std::ssize(list), work);
   }
-  plan.first_step.push_back(std::ssize(flat));
+  plan.launches = std::move(launches).take();
   auto const copy = [&]<class T>(std::vector<T> const& list) {
     return detail::to_view<T, MemorySpace>(exec, "hornbill::tables::decode_plan", list);
   };
-  plan.steps = copy(flat);
-  plan.inputs = copy(inputs);
-  plan.terms = copy(terms);
-  plan.variables = copy(variables);
-  plan.strides = copy(strides);
+  plan.on_device.steps = copy(flat);
+  plan.on_device.inputs = copy(inputs);
+  plan.on_device.terms = copy(terms);
+  plan.on_device.variables = copy(variables);
+  plan.on_device.strides = copy(strides);
   return plan;
 }
 
@@ -147,7 +155,7 @@ template <class ExecutionSpace>
 Kokkos::View<Offset*, typename ExecutionSpace::memory_space> make_decode_scratch(
     ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memory_space> const& plan) {
   return hornbill::detail::allocate<Kokkos::View<Offset*, typename ExecutionSpace::memory_space>>(
-      exec, "hornbill::tables::known", plan.inputs.extent(0));
+      exec, "hornbill::tables::known", plan.on_device.inputs.extent(0));
 }
 
 template <class Semiring, class ExecutionSpace>
@@ -157,12 +165,10 @@ void decode(ExecutionSpace const& exec, DecodePlan<typename ExecutionSpace::memo
             Kokkos::View<Index*, typename ExecutionSpace::memory_space> const& assignment) {
   using Kernel = detail::Decode<Semiring, ExecutionSpace>;
   Kokkos::Profiling::ScopedRegion region("hornbill::tables::decode");
-  for (std::size_t level = 0; level + 1 < plan.first_step.size(); ++level)
-    Kokkos::parallel_for(
-        "hornbill::tables::decode",
-        typename Kernel::Policy(exec, static_cast<int>(plan.first_step[level + 1] - plan.first_step[level]),
-                                Kernel::team_size),
-        Kernel{plan, values, plan.first_step[level], known, assignment});
+  for (auto const& launch : plan.launches)
+    Kokkos::parallel_for("hornbill::tables::decode",
+                         typename Kernel::Policy(exec, static_cast<int>(launch.num_teams), Kernel::team_size),
+                         Kernel{plan.on_device, values, launch, known, assignment});
 }
 
 }  // namespace hornbill::tables

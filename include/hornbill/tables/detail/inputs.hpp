@@ -86,7 +86,7 @@ struct Inputs {
   }
   /// How far a state of what is eliminated is into an input, within the high digit.
   KOKKOS_FUNCTION Offset over_step(ReductionTask const& task, ReductionInput const& input, Index low) const {
-    return task.is_strided ? Offset{low} * input.stride : Offset{steps(input.over_low + low)};
+    return task.is_strided ? Offset{low} * input.over_low : Offset{steps(input.over_low + low)};
   }
   KOKKOS_FUNCTION Value const* begin_of(ReductionInput const& input, Index row_high, Index over_high) const {
     return values.cells.data() + input.begin + steps(input.row_high + row_high) + steps(input.over_high + over_high);

@@ -15,6 +15,7 @@
 #include <hornbill/detail/copy.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/tables/detail/instantiate.hpp>
+#include <hornbill/tables/detail/launches.hpp>
 #include <hornbill/tables/detail/reduce_kernel.hpp>
 #include <hornbill/tables/reduction.hpp>
 
@@ -34,6 +35,34 @@ struct ForgetExtents {
     smallest(table) = Kokkos::Experimental::infinity_v<Value>;
   }
 };
+
+/// Reductions level by level.
+struct Levels {
+  std::vector<Index> reductions;
+  std::vector<Offset> first;  ///< [levels + 1], into reductions
+};
+
+/// In the order in which they are wanted, where their level is the same.
+inline Levels by_level(HostReductions const& host, std::vector<Index> const& wanted) {
+  auto const level_of = [&](Index r) {
+    return static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1;
+  };
+  Levels levels;
+  levels.first.assign(static_cast<std::size_t>(host.num_levels()) + 1, 0);
+  for (Index r : wanted) ++levels.first[level_of(r) + 1];
+  std::partial_sum(levels.first.begin(), levels.first.end(), levels.first.begin());
+  auto next = levels.first;
+  levels.reductions.resize(wanted.size());
+  for (Index r : wanted) levels.reductions[next[level_of(r)]++] = r;
+  return levels;
+}
+
+/// Multiplications, about, that a reduction takes one thread.
+inline double work_of(ReductionTask const& task) {
+  constexpr double of_block = 64;
+  return of_block * blocks_of(task) +
+         static_cast<double>(task.rows_low) * task.rows_high * task.over_low * task.over_high * task.num_inputs;
+}
 
 /// By how many powers of two products of a reduction's inputs, as they are read, may be below 1, and sums of them above
 /// it.
@@ -85,24 +114,23 @@ Schedule<typename ExecutionSpace::memory_space> make_schedule(
     ExecutionSpace const& exec, HostReductions const& host,
     Reductions<typename ExecutionSpace::memory_space> const& reductions, std::vector<Index> const& wanted) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  std::vector<std::vector<Index>> of_level(static_cast<std::size_t>(host.num_levels()));
-  for (Index r : wanted)
-    of_level[static_cast<std::size_t>(host.tables()[host.reductions()[r].output].level) - 1].push_back(r);
+  auto const of_levels = detail::by_level(host, wanted);
   Schedule<MemorySpace> schedule;
   std::vector<detail::BlockPlace> blocks;
-  std::vector<Index> order;
-  for (auto const& level : of_level) {
-    if (level.empty()) continue;
-    schedule.first_block.push_back(std::ssize(blocks));
-    for (Index r : level) {
-      Index const count = detail::blocks_of(reductions.host_tasks(r));
+  detail::LaunchList<ExecutionSpace> launches;
+  for (std::size_t level = 0; level + 1 < of_levels.first.size(); ++level) {
+    auto const first = std::ssize(blocks);
+    double work = 0;
+    for (Offset i = of_levels.first[level]; i < of_levels.first[level + 1]; ++i) {
+      Index const r = of_levels.reductions[i], count = detail::blocks_of(reductions.host_tasks(r));
       for (Index block = 0; block < count; ++block) blocks.push_back({r, block});
-      order.push_back(r);
+      work += detail::work_of(reductions.host_tasks(r));
     }
+    launches.add_level(std::ssize(blocks) - first, work);
   }
-  schedule.first_block.push_back(std::ssize(blocks));
+  schedule.launches = std::move(launches).take();
   schedule.blocks = detail::to_view<detail::BlockPlace, MemorySpace>(exec, "hornbill::tables::blocks", blocks);
-  schedule.reductions = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::scheduled", order);
+  schedule.reductions = detail::to_view<Index, MemorySpace>(exec, "hornbill::tables::scheduled", of_levels.reductions);
   return schedule;
 }
 
@@ -133,6 +161,9 @@ void set_given(ExecutionSpace const& exec, HostReductions const& host,
     throw ShapeError("given tables", static_cast<std::size_t>(host.num_given()), last);
   if (given.empty()) return;
   std::vector<Value> cells, largest, smallest;
+  std::size_t num_cells = 0;
+  for (auto const& table : given) num_cells += table.size();
+  cells.reserve(num_cells);
   for (std::size_t t = 0; t < given.size(); ++t) {
     auto const expected = static_cast<std::size_t>(host.tables()[static_cast<std::size_t>(first) + t].cells);
     if (given[t].size() != expected) throw ShapeError("cells of a given table", expected, given[t].size());
@@ -178,11 +209,9 @@ void reduce(ExecutionSpace const& exec, Reductions<typename ExecutionSpace::memo
                          Kokkos::RangePolicy<ExecutionSpace>(exec, 0, schedule.reductions.extent(0)),
                          detail::ForgetExtents<Value, MemorySpace>{reductions.tasks, schedule.reductions,
                                                                    values.largest, values.smallest});
-  for (std::size_t level = 0; level + 1 < schedule.first_block.size(); ++level) {
-    Kernel const kernel{
-        {reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, schedule.first_block[level]};
-    auto policy = typename Kernel::Policy(
-        exec, static_cast<int>(schedule.first_block[level + 1] - schedule.first_block[level]), Kernel::team_size);
+  for (auto const& launch : schedule.launches) {
+    Kernel const kernel{{reductions.tasks, reductions.inputs, reductions.steps, values}, schedule.blocks, launch};
+    auto policy = typename Kernel::Policy(exec, static_cast<int>(launch.num_teams), Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::team_size * static_cast<int>(sizeof(typename Kernel::Sum))));
     Kokkos::parallel_for("hornbill::tables::reduce", policy, kernel);
   }

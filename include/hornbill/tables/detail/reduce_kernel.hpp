@@ -4,11 +4,12 @@
 #include <type_traits>
 
 #include <hornbill/tables/detail/cursor.hpp>
+#include <hornbill/tables/detail/launches.hpp>
 
 namespace hornbill::tables::detail {
 
-/// One level: a team a block of rows. Where much is reduced to few rows, lanes share one; else each has rows of its
-/// own, several at once, and goes through states of the high digit with them.
+/// One level, or on the host several in turn: a team a block of rows. Where much is reduced to few rows, lanes share
+/// one; else each has rows of its own, several at once, and goes through states of the high digit with them.
 template <class Semiring, class ExecutionSpace>
 struct Reduce {
   using Value = typename Semiring::Value;
@@ -25,10 +26,15 @@ struct Reduce {
 
   Inputs<Semiring, MemorySpace> from;
   Kokkos::View<BlockPlace const*, MemorySpace> blocks;
-  Offset first_block = 0;  ///< of the level
+  Launch launch;
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
-    auto const place = blocks(first_block + team.league_rank());
+    for_each_of_team<ExecutionSpace>(launch, team.league_rank(), [&](Offset block) { reduce_block_at(team, block); });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void reduce_block_at(Team const& team, Offset at) const {
+    auto const place = blocks(at);
     auto const task = from.tasks(place.task);
     Index const high = place.block / task.blocks_of_row * task.highs_of_block,
                 begin = place.block % task.blocks_of_row * task.block_rows;
@@ -44,7 +50,6 @@ struct Reduce {
     }
   }
 
- private:
   struct Block {
     Index high, last_high;  ///< of the high digit, from and up to
     Index begin, end;       ///< of the low digit
@@ -226,7 +231,7 @@ struct Reduce {
       Value const* const cells = from.begin_of(input, high, 0);
       for (int r = 0; r < rows; ++r) {
         Value const* cell = cells + from.row_step(input, OfLane::row(share, r));
-        for (int state = 0; state < States; ++state, cell += input.stride)
+        for (int state = 0; state < States; ++state, cell += input.over_low)
           common[state][r] = Semiring::multiply(common[state][r], from.scaled(backend::load_read_only(cell), scale));
       }
     }
