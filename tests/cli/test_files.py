@@ -112,6 +112,17 @@ class Files(CommandLine):
             self.assertNotIn(b"GCOL", file.read())  # the library's heap, which it trusts
         run("convert", "anew.h5", "anew.h5")
 
+    def test_the_second_format_is_read(self):
+        second = os.path.join(SOURCE, "inputs", "golden", "formats", "format2.h5")
+        info = json.loads(run("info", second, "--json")[0])
+        self.assertEqual(info["messages"], {"lbp": "13 numbers, with 2 observations"})
+        self.assertEqual(info["schedules"], {"mine": "batches (3 edges)", "order": "order (3 edges)"})
+        self.write("seen.txt", "road 0.5 0 2 0.25\nsky 0.5 1 1\n")
+        out = json.loads(run("marginals", second, "--evidence", "seen.txt", "--against", "lbp", "--json")[0])
+        self.assertLess(out["against"]["largest"], 1e-12)
+        again = json.loads(run("lbp", second, "--evidence", "seen.txt", "--start-from", "lbp", "--json")[0])
+        self.assertEqual((again["iterations"], again["states"][0]), (1, ["clear", "cloudy", "storm"]))
+
     def test_damage_is_found(self):
         """Whatever bytes are changed: neither a fault nor an endless read, and what is wrong is named."""
         random_bytes = random.Random(7)
