@@ -1,0 +1,18 @@
+# By name rather than by find_package(HDF5), whose compiler wrapper answers with the MPI build where both are installed.
+find_path(HORNBILL_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
+set(_suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
+if(HORNBILL_PORTABLE_BINARIES)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(_hdf5_names hdf5 sz aec z)
+else()
+  set(_hdf5_names hdf5)
+endif()
+add_library(hornbill_hdf5 INTERFACE)
+target_include_directories(hornbill_hdf5 SYSTEM INTERFACE ${HORNBILL_HDF5_INCLUDE})
+foreach(name IN LISTS _hdf5_names)
+  find_library(HORNBILL_LIB_${name} NAMES ${name}_serial ${name} PATH_SUFFIXES hdf5/serial REQUIRED)
+  list(APPEND HORNBILL_HDF5_LIBRARIES ${HORNBILL_LIB_${name}})
+endforeach()
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${_suffixes})
+list(APPEND HORNBILL_HDF5_LIBRARIES ${CMAKE_DL_LIBS} m)  # named in the installed package too
+target_link_libraries(hornbill_hdf5 INTERFACE ${HORNBILL_HDF5_LIBRARIES})

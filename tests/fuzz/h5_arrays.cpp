@@ -1,0 +1,143 @@
+// Sound HDF5 files, with checksums, whose arrays are anything: what validation is for. Bytes changed at random would
+// hardly ever get past the checksums.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
+
+#include "io/hdf5.hpp"
+#include "targets.hpp"
+
+namespace hornbill::fuzz {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+using Numbers = std::vector<double>;
+using Strings = std::vector<std::string>;
+
+// A sound model: an AND, an OR and a table over four variables, one of three states.
+std::pair<char const*, Integers> const integers[] = {{"/graph/factor_type", {0, 1, 2}},
+                                                     {"/graph/factor_offsets", {0, 1, 4, 6}},
+                                                     {"/graph/factor_variables", {0, 1, 0, 2, 2, 3}},
+                                                     {"/graph/cardinality", {2, 2, 2, 3}},
+                                                     {"/graph/table_offsets", {0, 0, 0, 6}},
+                                                     {"/schedules/order/edges", {3, 1, 2}},
+                                                     {"/schedules/partial/before", {0, 1}},
+                                                     {"/schedules/partial/after", {5, 3}},
+                                                     {"/schedules/batches/edges", {3, 1, 2}},
+                                                     {"/schedules/batches/batch_offsets", {0, 2, 3}},
+                                                     {"/schedules/batches/before", {3}},
+                                                     {"/schedules/batches/after", {2}},
+                                                     {"/evidence/hard/variable", {0, 3}},
+                                                     {"/evidence/hard/value", {1, 2}},
+                                                     {"/evidence/mixed/variable", {0, 3, 1}},
+                                                     {"/evidence/mixed/value", {-1, -1, 0}},
+                                                     {"/evidence_of_messages/lbp/variable", {2}},
+                                                     {"/evidence_of_messages/lbp/value", {0}},
+                                                     {"/queries/alarms", {2, 1}},
+                                                     {"/rules/offsets", {0, 1, 1, 3}},
+                                                     {"/rules/of_factors", {0, 1, 0}}};
+std::pair<char const*, Numbers> const numbers[] = {{"/graph/p1", {0.5, 1, 0}},
+                                                   {"/graph/p2", {0, 0.25, 0}},
+                                                   {"/graph/table_values", {1, 0, 0.5, 2, 1e-300, 1}},
+                                                   {"/evidence/mixed/likelihood", {0.5, 1, 0.25, 0, 1}},
+                                                   {"/marginals/lbp", {0.5, 1, 0, 0.1}},
+                                                   {"/state_marginals/lbp", {0.5, 0.5, 0, 1, 1, 0, 0.8, 0.1, 0.1}},
+                                                   {"/messages/lbp", {0, 1, -1, 0, 3, 0, 0, -1, -2}},
+                                                   {"/rules/probabilities", {0.5, 1}}};
+std::pair<char const*, Strings> const strings[] = {
+    {"/graph/variable_names", {"a", "b", "c", "d"}},
+    {"/graph/state_names", {"0", "1", "0", "1", "no", "yes", "x", "y", "z"}},
+    {"/rules/names", {"R1", "R2"}}};
+
+std::int64_t change(FuzzedDataProvider& in, std::int64_t value) {
+  if (in.ConsumeBool()) return value + in.ConsumeIntegral<std::int8_t>();
+  return in.ConsumeIntegral<std::int64_t>();
+}
+std::uint8_t change(FuzzedDataProvider& in, std::uint8_t) { return in.ConsumeIntegral<std::uint8_t>(); }
+double change(FuzzedDataProvider& in, double value) {
+  constexpr double odd[] = {0,
+                            -0.0,
+                            1,
+                            -1,
+                            1e300,
+                            1e-320,
+                            std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity()};
+  return in.ConsumeBool() ? in.PickValueInArray(odd) : value * in.ConsumeIntegral<std::int8_t>();
+}
+std::string change(FuzzedDataProvider& in, std::string const& value) {
+  return in.ConsumeBool() ? value : in.ConsumeRandomLengthString(8);
+}
+
+/// Keeps values, mostly; or changes one, or their number. False to leave them out.
+template <class T>
+bool spoil(FuzzedDataProvider& in, std::vector<T>& values) {
+  switch (in.ConsumeIntegralInRange<int>(0, 15)) {
+    case 0: return false;
+    case 1: values.resize(in.ConsumeIntegralInRange<std::size_t>(0, values.size() + 3)); return true;
+    case 2: std::reverse(values.begin(), values.end()); return true;
+    case 3:
+    case 4:
+    case 5:
+      if (!values.empty()) {
+        auto& value = values[in.ConsumeIntegralInRange<std::size_t>(0, values.size() - 1)];
+        value = change(in, value);
+      }
+      return true;
+    default: return true;
+  }
+}
+
+void write_attributes(FuzzedDataProvider& in, io::hdf5::Writer& out) {
+  std::vector<std::int64_t> numbers{2, 4};
+  spoil(in, numbers);
+  numbers.resize(2);
+  out.write_attribute("/", "hornbill_format", numbers[0]);
+  out.make_group("/graph");
+  out.write_attribute("/graph", "num_variables", numbers[1]);
+  char const* kinds[] = {"order", "partial_order", "batches", "other"};
+  for (auto const* name : {"order", "partial", "batches"}) {
+    auto const path = "/schedules/" + std::string(name);
+    out.make_group(path);
+    std::string const usual = name == std::string("partial") ? "partial_order" : name;
+    out.write_attribute(path, "kind", in.ConsumeIntegralInRange<int>(0, 7) == 0 ? in.PickValueInArray(kinds) : usual);
+  }
+}
+
+}  // namespace
+
+void h5_arrays(Input const& input) {
+  FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
+  io::hdf5::Writer out(input.file);
+  write_attributes(in, out);
+  for (auto [path, values] : integers)
+    if (spoil(in, values)) out.write(path, values);
+  for (auto [path, values] : numbers)
+    if (spoil(in, values)) out.write(path, values);
+  for (auto [path, values] : strings) {
+    Integers offsets{0};
+    std::vector<std::uint8_t> bytes;
+    if (!spoil(in, values)) continue;
+    for (auto const& s : values) {
+      bytes.insert(bytes.end(), s.begin(), s.end());
+      offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+    }
+    if (spoil(in, offsets)) out.write(path + std::string("/offsets"), offsets);
+    if (spoil(in, bytes)) out.write(path + std::string("/bytes"), bytes);
+  }
+  put(input.file, out.image());
+  auto const model = io::read_hdf5(input.file);
+  validate(model.graph);
+  for (auto const& [name, evidence] : model.evidence) validate(evidence, model.graph, name);
+}
+
+}  // namespace hornbill::fuzz
