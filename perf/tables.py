@@ -9,6 +9,7 @@
     perf/tables.py --threads perf/results/BP_FILE.jsonl ...      perf_bp's with one number of CPU threads after another
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
     perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine
+    perf/tables.py --chains perf/results/CHAINS_FILE.jsonl ...   chains.py's, one row a command and length
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method
 """
 import argparse
@@ -214,8 +215,20 @@ def exact(files):
         print_table(["model", "width", "cells combined", "GPU, ms", "in 32 bits, ms", "update, ms", "share of copy", "of the largest bucket", "one CPU thread / GPU"], rows)
 
 
+def chains(files):
+    """The time for each variable, as a multiple of that in the shortest chain; and how it divides."""
+    phases = {"order_seconds": "order", "plan_seconds": "plan", "setup_seconds": "set-up", "seconds": "propagation or elimination"}
+    shortest, rows = {}, []
+    for line in read_lines(files):
+        total = sum(line.get(phase, 0) for phase in phases)
+        of_shortest = shortest.setdefault(line["command"], total / line["variables"])
+        rows.append([line["command"], f"{line['variables']:,}", line["backend"], f"{total / line['variables'] / of_shortest:.2f}",
+                     *(f"{100 * line[phase] / total:.0f} %" if phase in line else "" for phase in phases)])
+    print_table(["command", "variables", "backend", "time a variable", *phases.values()], rows)
+
+
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:

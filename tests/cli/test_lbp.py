@@ -121,7 +121,7 @@ class Lbp(CommandLine):
         with h5py.File("r.h5") as f:
             self.assertEqual(f.attrs["hornbill_format"], 2)
             self.assertEqual(f["marginals/lbp"].shape, (696,))
-            self.assertIn(f["marginals/lbp"].attrs["schedule"], ("seqfix", "chromatic"))
+            self.assertIn(f["marginals/lbp"].attrs["schedule"].decode(), ("seqfix", "chromatic"))
             self.assertEqual(f["graph/factor_variables"].compression, "gzip")
 
     def test_variables_of_several_states(self):
