@@ -52,6 +52,7 @@ std::vector<std::string> const odd_names{"",
                                          "a:b",
                                          "true",
                                          "R +",
+                                         "a:NOT b",
                                          "+ R",
                                          "\xEF\xBB\xBFmarked",
                                          "\"# x"};

@@ -327,6 +327,10 @@ TEST_CASE("wcsp: what is wrong is named by its line") {
          "line 4: the cost -5 is negative; add as much to all costs of this function");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 1\n1 1.5\n", "line 4: '1.5' is not a cost");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 -1\n", "line 3: shared cost function 1 is used, and 0 were defined before");
+  refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 -9223372036854775808\n",
+         "line 3: shared cost function 9223372036854775808 is used, and 0 were defined before");
+  refuse(wcsp, "x 1 2 1 9\n2\n-9223372036854775808 0 0 1\n",
+         "line 3: cost function 0 has 9223372036854775808 variables; at most 64 are read");
   refuse(wcsp, "x 1 2 1 9\n2\n1 0 0 0\n3\n", "line 4: '3' follows the last of 1 cost functions");
 }
 

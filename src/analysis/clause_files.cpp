@@ -96,6 +96,9 @@ std::size_t end_of_rule(std::string_view text) {
 }
 std::size_t end_of_literal(std::string_view text) { return std::min(text.find(literal_separator), text.size()); }
 
+/// As where a blank is missing behind the colon, so that what is taken for a rule's name ends within a tuple's.
+bool seems_to_hold_literals(std::string_view rule) { return rule.find(":NOT ") != std::string_view::npos; }
+
 [[noreturn]] void fail_without_rule(std::string_view line) {
   auto const colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0)
@@ -113,8 +116,7 @@ RuleLine split_rule(std::string_view const line) {
   RuleLine result{{}, line};
   for (auto& rest = result.rest;;) {
     auto name = take_name(rest, end_of_rule);
-    bool const begins_too_early = name.bare.find(":NOT ") != std::string_view::npos;  // and ends within a tuple's name
-    if (rest.empty() || begins_too_early) fail_without_rule(line);
+    if (rest.empty() || seems_to_hold_literals(name.bare)) fail_without_rule(line);
     if (!name.quoted && name.bare.empty()) throw InputError("the name of the rule is missing before the colon");
     result.rules.push_back(std::move(name));
     bool const is_last = rest.front() == ':';
@@ -217,7 +219,8 @@ class ClauseReader {
 /// Names as split_rule() and read_clause() take them.
 std::string rule_word(std::string const& name) {
   auto const ends_before = [&](std::string_view next) { return end_of_rule(name + std::string(next)) == name.size(); };
-  return ends_before(": ") && ends_before(rule_separator) ? io::as_line(name) : io::in_quotes(name);
+  bool const is_plain = ends_before(": ") && ends_before(rule_separator) && !seems_to_hold_literals(name);
+  return is_plain ? io::as_line(name) : io::in_quotes(name);
 }
 
 std::string literal_word(std::string const& name) {

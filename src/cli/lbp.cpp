@@ -29,6 +29,11 @@ void start_from(Exec const& exec, Graph const& graph, StoredMessages const& mess
   bp::set_factor_messages(exec, graph, of_sets, evidence, state);
 }
 
+/// Whether more than P(variable = 1) of each variable is printed or written.
+bool needs_states(LbpArguments const& a, HostFactorGraph const& graph) {
+  return !graph.is_binary() || !a.top.empty() || !a.output.ends_with(".h5");
+}
+
 template <class Value, class Exec>
 Result solve(Exec const& exec, LbpArguments const& a, Model const& model, bp::Strategy const& strategy,
              std::vector<HostEvidence> const& observed) {
@@ -53,7 +58,7 @@ Result solve(Exec const& exec, LbpArguments const& a, Model const& model, bp::St
     set.name = a.each.empty() ? "" : a.each[s];
     set.report = reports[s];
     set.marginals.p_true = bp::marginals(exec, graph, state, static_cast<Index>(s));
-    if (!model.graph.is_binary())
+    if (needs_states(a, model.graph))
       set.marginals.p_states = bp::state_marginals(exec, model.graph, graph, state, static_cast<Index>(s));
   }
   if (a.store_messages) result.messages = {bp::factor_messages(exec, graph, state), observed.front()};

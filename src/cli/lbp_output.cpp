@@ -116,7 +116,10 @@ void print_result(LbpArguments const& a, Model const& model, Result const& resul
     if (set.report.stop == bp::Stop::contradiction) continue;
     print_set(a, set);
     StateMarginals const marginals(model.graph, set.marginals);
-    if (prints_marginals(a)) print_first_marginals(model.graph, [&](Index v) { return marginals.of(v); });
+    if (prints_marginals(a))
+      print_first_marginals(
+          model.graph, [&](Index v) { return marginals.of(v); },
+          a.each.empty() ? "-o FILE.MAR writes all, --top prints some" : "-o FILE.h5 writes all, --top prints some");
     if (!a.top.empty()) write_out("  most probable of {}:\n", a.top);
     for (Index v : best(set))
       write_out("    {:.6f}  {}{}\n", set.marginals.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
@@ -149,6 +152,7 @@ void write_result(LbpArguments const& a, Model& model, Result const& r) {
   for (auto const& set : r.sets) {
     if (set.report.stop == bp::Stop::contradiction) continue;
     StoredMarginals marginals = set.marginals;
+    if (model.graph.is_binary()) marginals.p_states.clear();
     auto evidence = a.evidence;
     if (!set.name.empty()) evidence.push_back(set.name);
     marginals.attributes = {{"schedule", a.schedule},

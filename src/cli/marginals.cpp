@@ -98,9 +98,8 @@ void add_marginals(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("marginals", "Marginals, exactly, by a junction tree");
   auto const a = std::make_shared<MarginalsArguments>();
   a->where_too_wide = "lbp approximates marginals";
-  add_exact_options(
-      *command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5",
-      "Write the marginals: .MAR, as the UAI competitions do; or .h5, the model with P(variable = 1), as lbp does");
+  add_exact_options(*command, *a, "Model: .uai, .bif, .fg, .causal_fg, .h5",
+                    "Write the marginals: .MAR, as the UAI competitions do; or .h5, as lbp does");
   add_slice_options(*command, *a);
   command->add_flag("--exact", a->exact,
                     "No approximation; there is none here, so this says what is so (lbp approximates)");

@@ -88,7 +88,11 @@ std::string arithmetic_text(MarginalsResult const& r) {
 void print_set(MarginalsArguments const& a, HostFactorGraph const& graph, MarginalsProblem const& problem,
                MarginalsOfSet const& set) {
   write_out("{}: partition function {}\n", label_of(a, set), power_of_ten(set.log_z / std::numbers::ln10));
-  if (prints_marginals(a)) print_first_marginals(graph, [&](Index v) { return set.p[v]; });
+  if (prints_marginals(a))
+    print_first_marginals(
+        graph, [&](Index v) { return set.p[v]; },
+        a.each.empty() ? "-o FILE.MAR writes all, --top and --joint print some"
+                       : "-o FILE.h5 writes all, --top and --joint print some");
   auto const p_true = p_true_of(set);
   for (Index v : most_probable(problem.query, p_true, a.top_count))
     write_out("    {:.6f}  {} = {}\n", p_true[v], graph.name_of(v), graph.state_name(v, 1));

@@ -55,7 +55,7 @@ class CommandReader {
   /// Keeps references.
   CommandReader(std::istream& in, HostFactorGraph const& graph) : in_(in), graph_(graph) {}
 
-  /// The next command; none at the end of the input, and after exit or BYE.   \throws BadCommand
+  /// The next command; none at the end of the input, and after exit or BYE.   \throws BadCommand, InputError
   std::optional<ServeCommand> next();
   /// Drops the rest of a line, of which a command could not be understood or done.
   void skip_line() { line_ = {}; }

@@ -41,7 +41,7 @@ nlohmann::json names_json(HostFactorGraph const& graph) {
   return json;
 }
 
-void print_first_marginals(HostFactorGraph const& graph, MarginalOf const& marginal_of) {
+void print_first_marginals(HostFactorGraph const& graph, MarginalOf const& marginal_of, char const* options) {
   constexpr Index most_variables = 10;
   constexpr std::size_t most_states = 20;
   for (Index v = 0; v < std::min(most_variables, graph.num_variables); ++v) {
@@ -53,8 +53,7 @@ void print_first_marginals(HostFactorGraph const& graph, MarginalOf const& margi
     write_out("    {}: {}\n", graph.name_of(v), fmt::join(words, ", "));
   }
   if (graph.num_variables > most_variables)
-    write_out("    and {} more variables; -o FILE.MAR writes all, --top prints some\n",
-              graph.num_variables - most_variables);
+    write_out("    and {} more variables; {}\n", graph.num_variables - most_variables, options);
 }
 
 }  // namespace hornbill::cli

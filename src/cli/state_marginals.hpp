@@ -27,7 +27,7 @@ class StateMarginals {
  private:
   HostFactorGraph const& graph_;
   StoredMarginals const& stored_;
-  std::vector<Offset> offsets_;  // [V+1], into stored_.p_states; empty where all variables are binary
+  std::vector<Offset> offsets_;  // [V+1], into stored_.p_states; empty where P(variable = 1) alone is stored
 };
 
 std::vector<std::string> state_names(HostFactorGraph const& graph, Index variable);
@@ -36,6 +36,7 @@ std::vector<std::string> state_names(HostFactorGraph const& graph, Index variabl
 nlohmann::json names_json(HostFactorGraph const& graph);
 
 /// Prints the marginals of the first variables, and where to find the others.
-void print_first_marginals(HostFactorGraph const& graph, MarginalOf const& marginal_of);
+/// \param options  that tell of the others
+void print_first_marginals(HostFactorGraph const& graph, MarginalOf const& marginal_of, char const* options);
 
 }  // namespace hornbill::cli

@@ -116,7 +116,9 @@ StoredSchedule read_schedule(hdf5::Reader const& in, std::string const& path, Ho
 /// The likelihoods of soft observations, as a row for each observation or those of the soft ones one after another.
 void read_likelihoods(hdf5::Reader const& in, std::string const& path, HostFactorGraph const& graph,
                       HostEvidence& evidence) {
-  bool const is_rows = in.rank(path) == 2;
+  auto const rank = in.rank(path);
+  if (rank > 2) throw InputError(in.file(), path, fmt::format("has {} dimensions; 1 or 2 are needed", rank));
+  bool const is_rows = rank == 2;
   auto const rows = is_rows ? in.read_rows(path) : hdf5::Rows{in.read<double>(path), 0};
   if (is_rows && rows.values.size() != evidence.size() * rows.columns)
     throw InputError(in.file(), path, fmt::format("has not a row for each of {} observations", evidence.size()));
@@ -124,8 +126,7 @@ void read_likelihoods(hdf5::Reader const& in, std::string const& path, HostFacto
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     auto& o = evidence[i];
     if (!o.is_hard()) {
-      auto const known = o.variable >= 0 && o.variable < graph.num_variables;  // else validation says so
-      auto const count = is_rows ? rows.columns : known ? static_cast<std::size_t>(graph.states(o.variable)) : 0;
+      auto const count = is_rows ? rows.columns : static_cast<std::size_t>(graph.states(o.variable));
       if (rows.values.size() - next < count)
         throw InputError(
             in.file(), path,
@@ -154,6 +155,10 @@ HostEvidence read_evidence(hdf5::Reader const& in, std::string const& path, Host
     if (values[i] < (soft ? -1 : 0))
       throw InputError(in.file(), path + "/value",
                        fmt::format("entry {} (variable {}) is {}; 0 or more is needed", i, variables[i], values[i]));
+    if (variables[i] < 0 || variables[i] >= graph.num_variables)
+      throw InputError(in.file() + ":" + path, "",
+                       fmt::format("entry {}: evidence on variable {}, which is unknown: variables are 0 to {}", i,
+                                   variables[i], graph.num_variables - 1));
     evidence.push_back({variables[i], values[i], {}});
   }
   if (soft) read_likelihoods(in, path + "/likelihood", graph, evidence);
@@ -256,11 +261,12 @@ void write_likelihoods(hdf5::Writer& out, std::string const& path, HostEvidence 
   bool all_binary = true;
   for (auto const& o : evidence) {
     all_binary = all_binary && (o.is_hard() || o.likelihoods.size() == 2);
-    of_soft.insert(of_soft.end(), o.likelihoods.begin(), o.likelihoods.end());
-    if (o.is_hard())
+    if (o.is_hard()) {
       rows.insert(rows.end(), {1, 1});
-    else
+    } else {
       rows.insert(rows.end(), o.likelihoods.begin(), o.likelihoods.end());
+      of_soft.insert(of_soft.end(), o.likelihoods.begin(), o.likelihoods.end());
+    }
   }
   if (all_binary)
     out.write_rows(path, rows, 2);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hornbill/graph/factor_traits.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 
@@ -95,7 +96,9 @@ HostFactorGraph read_fg(std::string const& file, std::vector<std::string>* warni
     // A table's variables keep their order; those of a Horn factor, which may not, have two states each.
     said.states.insert(said.states.end(), block.states.begin(), block.states.end());
     said.lines.push_back(in.line());
+    auto const entries = std::ssize(block.table);
     append(graph, std::move(block), [&](std::string const& message) { in.fail(message); });
+    if (!is_table(graph.factor_type.back())) room.give_back(entries);
   }
   if (auto extra = in.next()) in.fail(fmt::format("'{}' follows the last of {} factors", *extra, num_factors));
   number_variables(graph);

@@ -15,8 +15,8 @@ namespace hornbill::io {
 /// A table larger than we run may still be a conjunction or disjunction, so more is read than is kept.
 inline constexpr std::int64_t largest_table_read = std::int64_t{1} << 24;
 
-/// Bytes that a table's entry takes while a graph is read: the factor's own, and the graph's as its array grows.
-inline constexpr std::size_t bytes_of_entry = 4 * sizeof(double);
+/// Bytes that a table's entry takes while a graph is read: the factor's own, and the graph's as their arrays grow.
+inline constexpr std::size_t bytes_of_entry = 5 * sizeof(double);
 
 /// Throws an InputError with the place that a reader has come to.
 using Fail = std::function<void(std::string const&)>;
@@ -39,6 +39,8 @@ class TableRoom {
   /// Entries of a table over variables of so many states, which is added to those before.
   /// \throws InputError if they are more than largest_table_read   \throws CapacityError if all together do not fit
   std::int64_t take(std::vector<Index> const& states, Fail const& fail);
+  /// Gives the entries of a table back, which is not kept.
+  void give_back(std::int64_t entries) { taken_ -= static_cast<std::size_t>(entries) * bytes_of_entry_; }
 
  private:
   std::string file_;

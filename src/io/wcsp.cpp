@@ -58,7 +58,7 @@ class WcspReader {
   void read_function(std::int64_t number) {
     auto const arity = in_.require_number<std::int64_t>("the number of variables of a cost function");
     if (arity < -max_variables || arity > max_variables)
-      in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, std::abs(arity),
+      in_.fail(fmt::format("cost function {} has {} variables; at most {} are read", number, magnitude(arity),
                            max_variables));
     tables::HostTable<Cost> table;
     table.scope = read_scope(in_, std::abs(arity), network_.num_variables());
@@ -73,7 +73,10 @@ class WcspReader {
     auto const entries = room_.take(states, [&](std::string const& message) { in_.fail(message); });
     auto const listed = in_.require_number<std::int64_t>("the number of tuples");
     if (listed < 0) {
-      table.values = shared(-listed, states);
+      if (listed < -std::ssize(shared_))
+        in_.fail(fmt::format("shared cost function {} is used, and {} were defined before", magnitude(listed),
+                             shared_.size()));
+      table.values = costs_for(states, shared_[static_cast<std::size_t>(-listed - 1)], -listed);
     } else {
       table.values.assign(static_cast<std::size_t>(entries), checked(default_cost));
       for (std::int64_t i = 0; i < listed; ++i) read_tuple(table, states);
@@ -91,14 +94,23 @@ class WcspReader {
     table.values[cell] = checked(in_.require_number<Cost>("a cost"));
   }
 
-  /// The costs of a function that was marked as shared; the first is 1.
-  std::vector<Cost> shared(std::int64_t number, std::vector<Index> const& states) {
-    if (number > std::ssize(shared_))
-      in_.fail(fmt::format("shared cost function {} is used, and {} were defined before", number, shared_.size()));
-    auto const& [of_states, costs] = shared_[static_cast<std::size_t>(number - 1)];
-    if (of_states != states)
+  /// Of any number, also of the least, whose negative is none.
+  static std::uint64_t magnitude(std::int64_t number) {
+    auto const bits = static_cast<std::uint64_t>(number);
+    return number < 0 ? 0 - bits : bits;
+  }
+
+  /// A function that was marked as shared.
+  struct Shared {
+    std::vector<Index> states;
+    std::vector<Cost> costs;
+  };
+  /// Its costs, for variables of as many states.
+  std::vector<Cost> const& costs_for(std::vector<Index> const& states, Shared const& shared,
+                                     std::int64_t number) const {
+    if (shared.states != states)
       in_.fail(fmt::format("shared cost function {} is over variables of other domain sizes", number));
-    return costs;
+    return shared.costs;
   }
 
   Cost checked(Cost cost) const {
@@ -131,8 +143,8 @@ class WcspReader {
   TokenReader in_;
   TableRoom room_;
   tables::CostNetwork network_;
-  double max_sum_ = 0;  // of finite costs
-  std::vector<std::pair<std::vector<Index>, std::vector<Cost>>> shared_;
+  double max_sum_ = 0;          // of finite costs
+  std::vector<Shared> shared_;  // number 1 is the first
 };
 
 }  // namespace

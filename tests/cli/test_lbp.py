@@ -173,6 +173,14 @@ class Lbp(CommandLine):
         self.assertIn("an .h5 file, not a .MAR file", run("lbp", "sky.h5", "-o", "x.MAR", "--store-messages", code=2)[1])
         self.assertIn("one evidence set", run("lbp", "sky.h5", "-o", "x.MAR", "--each", "seen.txt", "--each", "icy.txt", code=2)[1])
 
+        # What is hardly possible is no 0, however many states there are.
+        self.write("rare.uai", "MARKOV\n2\n2 3\n2\n1 0\n1 1\n\n2\n1e-18 1\n3\n1e-18 1 0\n")
+        for precision, places in (("double", 1e-30), ("float", 1e-23)):
+            p = json.loads(run("lbp", "rare.uai", "--precision", precision, "--json")[0])["marginals"]
+            self.assertAlmostEqual(p[0][0], 1e-18, delta=places)
+            self.assertAlmostEqual(p[1][0], 1e-18, delta=places)
+        self.assertIn("-o FILE.h5 writes all", run("lbp", "g.h5", "--each", "labels10", "--iterations", 1, "--tolerance", 0)[0])
+
         self.write("never.txt", "road 0 0 0 0\n")
         self.assertIn("never.txt:line 1: variable 1: all likelihoods are 0", run("lbp", "sky.h5", "--evidence", "never.txt", code=3)[1])
         self.write("storm.txt", "road 1 0 0 0\nsky 0 0 1\n")

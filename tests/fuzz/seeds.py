@@ -18,9 +18,9 @@ SEEDS = {
     "mar": ["MAR\n2 2 0.5 0.5 3 0.1 0.2 0.7\n", "MAR\n1\n1 2 0.5 0.5\n-BEGIN-\n1\n1 2 0.25 0.75\n", "PR\n-12.5\n", "MPE\n3 0 1 2\n", "PR\n1\nnan\n", "MAR\n2000000000 2 0.5\n"],
     "bif": [BIF + "probability ( a ) { table 0.3, 0.7; }\nprobability ( \"b c\" | a ) {\n  (yes) 0.1, 0.2, 0.7;\n  (no) 0.3 0.3 0.4;\n}\n",
             BIF + "probability ( a ) { table 0.3 0.7; }\nprobability ( \"b c\", a ) { default 0.25, 0.25, 0.5; (no) 1, 0, 0, ; }\n", BIF + "// c\n/* d */ probability ( a \"b c\" ) { table 1e-400 1 1 0 0 0; }\n"],
-    "wcsp": ["example 3 3 4 100\n2 3 3\n1 0 5 1\n1 2\n2 0 1 0 2\n0 0 7\n1 2 100\n-2 1 2 3 0\n2 2 1 1 -1\n0 3 0\n", "p 2 2 1 9223372036854775807\n2 2\n2 0 1 -1 salldiff var 1\n"],
+    "wcsp": ["example 3 3 4 100\n2 3 3\n1 0 5 1\n1 2\n2 0 1 0 2\n0 0 7\n1 2 100\n-2 1 2 3 0\n2 2 1 1 -1\n0 3 0\n", "p 2 2 1 100\n2 2\n2 0 1 0 -9223372036854775808\n", "p 2 2 1 100\n2 2\n-9223372036854775808 0 1 0 1\n", "p 2 2 1 9223372036854775807\n2 2\n2 0 1 -1 salldiff var 1\n"],
     "cfn": [CFN, CFN.replace('"<10.5"', "<1e400"), CFN.replace("<", ">"), '{problem: {name: p, mustbe: "<5"}, variables: {x: -3}, functions: {g: {scope: [x], defaultcost: 1, costs: {}}, h: {scope: [0], costs: g}}}'],
-    "clauses": [CLAUSE, "R1:NOT e(1), q\n", "R + R + S: \"a, b\", NOT <A: void f(int)>, edge(a, b)\n", "R: NOT a, NOT b\n", ": a\nR:\nR: \n"],
+    "clauses": [CLAUSE, "R1:NOT e(1), q\n", "R + R + S: \"a, b\", NOT <A: void f(int)>, edge(a, b)\n", "R: NOT a, NOT b\n", "\"a:NOT b\": NOT e, q\n", ": a\nR:\nR: \n"],
     "rules": ["R1: 0.95\nR2: 1\nR3 : 0\n\n# comment\n\"R 4\": 1e-400\n", "R: 2\n", "R: nan\n", "R1: 0.5\nR1: 0.6\n", ""],
     "alarms": ["q\nalarm(\"#\")\n", "p(1, 2)\n# a comment\n\"alarm(\\\"#\\\")\"\n", "7\nunknown\n", "NOT q\n"],
     "session": [SESSION, SESSION + '"a" true # ' + ROUND % "a" + '"7" false # ' + ROUND % "7", SESSION + '"Reach(lambda #1)" true # ' + ROUND % "Reach(lambda #1)" + '# contradicts "Reach(lambda #1)"\n',
@@ -32,12 +32,12 @@ SEEDS = {
     "serve": ["O 3 true\nOS 4 0.5 0.25\nBP 1e-6 500 1000 100\nQ 2\nFQ 0 1\nUC 3\nNL\nexit\n", "Q\n 5\nBP 1 2 3 4 Q x\nOS 1 0 0\nBYE", "O 0 maybe Q 99999999999 FQ -1 1 BP nan 1 2 3\n"],
 }
 
-NUMBERS = ["0", "1", "-1", "2147483647", "2147483648", "4294967296", "9223372036854775807", "9223372036854775808", "1e-400", "1e400", "inf", "nan", "-0", "0.1", "1e300", "0x10", "+1"]
+NUMBERS = ["0", "1", "-1", "2147483647", "2147483648", "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e-400", "1e400", "inf", "nan", "-0", "0.1", "1e300", "0x10", "+1"]
 WORDS = {
     "uai": ["MARKOV", "BAYES"], "mar": ["MAR", "PR", "MPE", "-BEGIN-"], "causal_fg": ["I", "*", "+", ";"],
     "bif": ["network", "variable", "probability", "property", "type", "discrete", "table", "default", "{", "}", "(", ")", "|", ";", ",", "[", "]", "//", "/*", "*/", '\\"'],
     "cfn": ["problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "{", "}", "[", "]", "<", ">", '\\"', "//", ":"],
-    "clauses": ["NOT ", ", ", ": ", " + ", "# ", '\\"', "\\\\"], "rules": [": ", "# ", '\\"'], "alarms": ["NOT ", "alarm", '\\"', "\\\\"],
+    "clauses": ["NOT ", ":NOT ", ", ", ": ", " + ", "# ", '\\"', "\\\\"], "rules": [": ", "# ", '\\"'], "alarms": ["NOT ", "alarm", '\\"', "\\\\"],
     "session": ["# session of hornbill rank\\x0A", "# unknown ", "# contradicts ", " true # ", " false # ", "name", "confidence", "inversions", "unconverged", "seconds", "iterations", '\\"', "variable "],
     "order": ['\\"', "#"], "evidence": ["true", "FALSE", "yes", "many", '\\"', "#", "F#"], "list": ['\\"', "#"], "names": ['\\"', "#", "\\\\", "\\x00"],
     "serve": ["O ", "OS ", "BP ", "Q ", "FQ ", "UC ", "NL", "exit", "BYE", "true", "False"], "evid": [], "fg": [], "wcsp": ["salldiff"],

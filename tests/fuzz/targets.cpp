@@ -31,6 +31,18 @@ void require(bool holds, char const* what) {
   std::abort();
 }
 
+/// What was written must be read, so that a refusal is a fault.
+template <class Read>
+auto again(Read const& read, char const* what) {
+  try {
+    return read();
+  } catch (Error const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    require(false, what);
+    throw;
+  }
+}
+
 /// Variables and states with names that are numbers, that need quotes, and that there are in two cases.
 HostFactorGraph named_graph() {
   FactorGraphBuilder builder;
@@ -142,18 +154,17 @@ void session(Input const& input) {
       for (auto const& round : session.rounds())
         require(round.variable >= 0 && round.variable < graph.num_variables, "rounds are of the model's variables");
     }
-    require(cli::Session(input.file, graph).rounds().size() == rounds, "a session that was read is read again");
+    constexpr char const* what = "a session that was read is read again";
+    require(again([&] { return cli::Session(input.file, graph).rounds().size(); }, what) == rounds, what);
   });
 }
 
-void names(Input const& input) {
-  std::vector<std::string> names;
-  std::istringstream text{std::string(input.bytes)};
-  for (std::string name; std::getline(text, name, '\0');)
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  io::VariableNames const known(names, static_cast<Index>(names.size()));
+namespace {
+
+/// Words and lines give their variables again.
+bool require_names(io::VariableNames const& known, std::size_t count) {
   std::string line;
-  for (std::size_t v = 0; v < names.size(); ++v) {
+  for (std::size_t v = 0; v < count; ++v) {
     auto const variable = static_cast<Index>(v);
     auto const word = known.word_for(variable);
     require(word.find('\n') == std::string::npos, "a word lies on one line");
@@ -163,7 +174,19 @@ void names(Input const& input) {
     require(of_line && known.find(*of_line) == variable, "a line gives its variable again");
     line += word + ' ';
   }
-  require(io::words_of(line).size() == names.size(), "words stay apart");
+  require(io::words_of(line).size() == count, "words stay apart");
+  return true;
+}
+
+}  // namespace
+
+void names(Input const& input) {
+  std::vector<std::string> names;
+  std::istringstream text{std::string(input.bytes)};
+  for (std::string name; std::getline(text, name, '\0');)
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  io::VariableNames const known(names, static_cast<Index>(names.size()));
+  again([&] { return require_names(known, names.size()); }, "words and lines of names are read");
   io::words_of_list(std::string(input.bytes));
 }
 
@@ -192,7 +215,8 @@ void clauses(Input const& input) {
   };
   auto const lines = lines_of(analysis::read_clauses(input.file));
   put(input.file, lines);
-  require(lines_of(analysis::read_clauses(input.file)) == lines, "clauses that are written are read again");
+  constexpr char const* what = "clauses that are written are read again";
+  require(again([&] { return lines_of(analysis::read_clauses(input.file)); }, what) == lines, what);
 }
 
 void rules(Input const& input) {
@@ -200,7 +224,8 @@ void rules(Input const& input) {
   std::string lines;
   for (auto const& [rule, probability] : rules) lines += analysis::to_line(rule, probability) + '\n';
   put(input.file, lines);
-  require(analysis::read_rule_probabilities(input.file) == rules, "rules that are written are read again");
+  constexpr char const* what = "rules that are written are read again";
+  require(again([&] { return analysis::read_rule_probabilities(input.file); }, what) == rules, what);
 }
 
 void alarms(Input const& input) {

@@ -11,6 +11,7 @@ namespace hornbill::io {
 
 /// Reads `.wcsp`: variables' domain sizes, and cost functions in extension, shared ones too. Costs of the upper bound
 /// or more are forbidden: infinite_cost. A function without variables is a constant.
+/// \throws CapacityError for tables that do not fit into memory
 /// \throws InputError naming the line; the keyword, for a function in intension (global cost functions among them),
 /// which is not read
 tables::CostNetwork read_wcsp(std::string const& file);
@@ -21,6 +22,7 @@ tables::CostNetwork read_wcsp(std::string const& file);
 /// to as many decimals as do. `inf` is forbidden. Each function's least cost is taken out of it, into the offset.
 /// \param warnings  if there, is told where costs were rounded
 /// \source toulbar2: The CFN format; JSON in which quotes, commas, colons and the tags of the problem may be missing
+/// \throws CapacityError for tables that do not fit into memory
 /// \throws InputError naming the line and what is wrong there; the type, for a function that is no table (global and
 /// arithmetic ones), which is not read
 tables::CostNetwork read_cfn(std::string const& file, std::vector<std::string>* warnings = nullptr);

@@ -36,7 +36,7 @@ std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, 
 
 /// Reads `variable value` lines of words (words_of()). A variable is found as VariableNames finds it. A value is the
 /// name of a state, in any case where that is said of one and not quoted; a number; or, where states have no names,
-/// true or false in any case. Three columns, `variable l0 l1`, are soft evidence.
+/// true or false in any case. More columns, `variable l0 l1 ...`, are soft evidence: a likelihood for each state.
 /// \throws InputError naming the line
 HostEvidence read_evidence_text(std::string const& file, HostFactorGraph const& graph);
 /// The same of a text that was read from a file.

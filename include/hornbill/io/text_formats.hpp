@@ -18,7 +18,7 @@ bool has_labels_for_names(HostFactorGraph const& graph);
 
 /// Reads libDAI's `.fg`. Tables that are conjunctions or disjunctions become Horn factors; the head is moved to the
 /// front.
-/// \throws InputError naming the line
+/// \throws InputError naming the line, CapacityError for tables that do not fit into memory
 HostFactorGraph read_fg(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
 /// Writes `.fg`; Horn factors become tables.

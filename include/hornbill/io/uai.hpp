@@ -15,7 +15,7 @@ namespace hornbill::io {
 /// that has some.
 /// \param[out] warnings  the first row of each of a BAYES network's factors whose sum is off one by more than 1e-5;
 /// rows are used as they are
-/// \throws InputError naming the line and the token
+/// \throws InputError naming the line and the token, CapacityError for tables that do not fit into memory
 HostFactorGraph read_uai(std::string const& file, std::vector<std::string>* warnings = nullptr);
 
 /// Writes a model as MARKOV; Horn factors become tables. Names are left out.

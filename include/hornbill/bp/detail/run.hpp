@@ -572,10 +572,11 @@ std::vector<double> state_marginals(ExecutionSpace const& exec, HostFactorGraph 
                                     State<Value, MemorySpace> const& state, Index set) {
   auto const beliefs =
       detail::entries_of_set(hornbill::detail::to_vector(exec, state.beliefs), graph.num_slots(), state.sets, set);
+  auto const of_sums = log_odds(exec, graph, state, set);
   std::vector<double> result;
   for (Index v = 0, slot = graph.num_variables(); v < host.num_variables; ++v) {
-    if (host.states(v) == 2) {
-      result.insert(result.end(), {1 - beliefs[v], beliefs[v]});
+    if (host.states(v) == 2) {  // 1 - belief would be 0 where the belief is nearly 1
+      result.insert(result.end(), {detail::probability(-of_sums[v]), beliefs[v]});
     } else {
       for (Index s = 0; s < host.states(v); ++s) result.push_back(beliefs[slot++]);
     }
