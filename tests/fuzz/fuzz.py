@@ -82,7 +82,7 @@ def run(build, target, corpus, limits, folder):
     os.makedirs(found, exist_ok=True)
     os.makedirs(inputs)
     fill(inputs, target, corpus)
-    command = [program_of(build, target), f"-artifact_prefix={found}{target}-", f"-max_len={MAX_BYTES.get(target, 4096)}", "-timeout=1", "-rss_limit_mb=2048", "-print_final_stats=1",
+    command = [program_of(build, target), f"-artifact_prefix={found}{target}-", f"-max_len={MAX_BYTES.get(target, 4096)}", "-rss_limit_mb=2048", "-print_final_stats=1",
                "-use_value_profile=1", f"-dict={write_dictionary(folder, target)}", *limits, inputs]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     tried = re.search(r"stat::number_of_executed_units: (\d+)", done.stdout)
@@ -93,7 +93,7 @@ def run(build, target, corpus, limits, folder):
 def run_and_report(arguments, target, corpus):
     """The same by all processes, which share the inputs. Returns whether all was well."""
     count = arguments.processes
-    limits = [f"-runs={-(-arguments.inputs // count)}"] if arguments.inputs else [f"-max_total_time={arguments.seconds}"]
+    limits = [f"-timeout={arguments.timeout}", f"-runs={-(-arguments.inputs // count)}" if arguments.inputs else f"-max_total_time={arguments.seconds}"]
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder, concurrent.futures.ThreadPoolExecutor(count) as pool:
         results = list(pool.map(lambda process: run(arguments.build, target, corpus, limits, os.path.join(folder, str(process))), range(count)))
         tried, covered, outputs = zip(*results)
@@ -125,6 +125,7 @@ def main():
     parser.add_argument("targets", nargs="*", help="all, if none is given")
     parser.add_argument("--seconds", type=int, default=4, help="for each target (default 4)")
     parser.add_argument("--inputs", type=int, help="how many, in place of a time")
+    parser.add_argument("--timeout", type=int, default=1, help="seconds that one input may take (default 1)")
     parser.add_argument("--processes", type=int, default=1, help="which share the inputs of a target (default 1)")
     arguments = parser.parse_args()
     built = sorted(name[len("fuzz_"):] for name in os.listdir(os.path.join(arguments.build, "tests", "fuzz")) if name.startswith("fuzz_") and name != "fuzz_readers")
