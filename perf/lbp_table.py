@@ -32,7 +32,8 @@ def main():
                     done = subprocess.run(command, capture_output=True, text=True)
                     line = json.loads(done.stdout) if done.stdout else {"error": done.stderr.strip()}
                     line.update(case="lbp", graph=graph, commit=arguments.commit, exit_code=done.returncode)
-                    [line.pop(key, None) for key in ("file", "top")]
+                    for key in ("file", "top"):
+                        line.pop(key, None)
                     print(json.dumps(line), flush=True)
 
 

@@ -19,6 +19,8 @@
 #include <hornbill/io/text_formats.hpp>
 
 #include "../src/io/hdf5.hpp"
+#include "../src/io/memory.hpp"
+#include "../src/io/table_factor.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace hornbill;
@@ -153,6 +155,17 @@ TEST_CASE("io: evidence and marginals of variables of several states come back f
   model.marginals["lbp"].p_states.pop_back();
   io::write_model(model, folder / "m.h5");
   check_refused([&] { io::read_model(folder / "m.h5"); }, "/state_marginals/lbp: has 205 entries; 206 are needed");
+}
+
+TEST_CASE("io: tables of a file are refused where all together are too many for the machine") {
+  auto const fail = [](std::string const& message) { throw InputError(message); };
+  io::TableRoom room("sparse.fg", io::host_memory_bytes() >> 24);  // so that 2^24 entries fill it
+  std::vector<Index> const states{1 << 10, 1 << 12};
+  for (int table = 0; table < 4; ++table) CHECK(room.take(states, fail) == 1 << 22);
+  CHECK_THROWS_WITH_AS(room.take(states, fail), doctest::Contains("sparse.fg: its tables do not fit: "), CapacityError);
+  room.give_back(2 << 22);  // one that was refused, and one more
+  CHECK(room.take(states, fail) == 1 << 22);
+  CHECK_THROWS_AS(room.take({1 << 13, 1 << 12}, fail), InputError);
 }
 
 TEST_CASE("evidence: what rules out as much as other evidence") {

@@ -31,7 +31,7 @@ void start_from(Exec const& exec, Graph const& graph, StoredMessages const& mess
 
 /// Whether more than P(variable = 1) of each variable is printed or written.
 bool needs_states(LbpArguments const& a, HostFactorGraph const& graph) {
-  return !graph.is_binary() || !a.top.empty() || !a.output.ends_with(".h5");
+  return !graph.is_binary() || prints_marginals(a) || a.output.ends_with(".MAR") || (a.json && !a.top.empty());
 }
 
 template <class Value, class Exec>

@@ -19,6 +19,9 @@ struct LbpArguments : SolverArguments {
   bool json = false, store_messages = false;
 };
 
+/// Whether nothing else was asked for, so that marginals themselves are printed.
+inline bool prints_marginals(LbpArguments const& a) { return a.output.empty() && a.top.empty(); }
+
 /// What came out for one evidence set.
 struct SetResult {
   std::string name;  ///< as --each gave it

@@ -70,8 +70,12 @@ std::string state_text(HostFactorGraph const& graph, Index v) {
   return is_plain || graph.states(v) < 2 ? "" : fmt::format(" = {}", graph.state_name(v, 1));
 }
 
-/// Whether nothing else was asked for, so that marginals themselves are printed.
-bool prints_marginals(LbpArguments const& a) { return a.output.empty() && a.top.empty(); }
+/// Of a variable that is told too much.
+std::string contradiction_text(HostFactorGraph const& graph, Index v) {
+  if (graph.states(v) != 2) return fmt::format("can have none of its {} states", graph.states(v));
+  if (state_text(graph, v).empty()) return "must be both true and false";
+  return fmt::format("must be both {} and {}", graph.state_name(v, 1), graph.state_name(v, 0));
+}
 
 nlohmann::json set_json(LbpArguments const& a, Model const& model, SetResult const& set,
                         std::vector<Index> const& best) {
@@ -125,17 +129,6 @@ void print_result(LbpArguments const& a, Model const& model, Result const& resul
       write_out("    {:.6f}  {}{}\n", set.marginals.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }
-
-namespace {
-
-/// Of a variable that is told too much.
-std::string contradiction_text(HostFactorGraph const& graph, Index v) {
-  if (graph.states(v) != 2) return fmt::format("can have none of its {} states", graph.states(v));
-  if (state_text(graph, v).empty()) return "must be both true and false";
-  return fmt::format("must be both {} and {}", graph.state_name(v, 1), graph.state_name(v, 0));
-}
-
-}  // namespace
 
 void report_contradiction(LbpArguments const& a, Model const& model, SetResult const& set) {
   Index const v = set.report.contradiction;

@@ -1,9 +1,9 @@
 #include "serve_commands.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -47,9 +47,8 @@ TableFactor read_block(TokenReader& in, TableRoom& room) {
   Fail const fail = [&](std::string const& message) { in.fail(message); };
   auto const arity = in.require_count("the number of variables of a factor", 0, 64);
   block.variables = read_scope(in, arity, largest_label + 1);
-  for (std::int64_t i = 0; i < arity; ++i) {
+  for (std::int64_t i = 0; i < arity; ++i)
     block.states.push_back(static_cast<Index>(in.require_count("a number of states", 1, 1 << 20)));
-  }
   auto const entries = room.take(block.states, fail);
   block.table.assign(entries, 0);
   Reorder const reorder(block.states);

@@ -150,7 +150,7 @@ std::vector<hsize_t> Reader::shape(hid_t dataset, std::string const& path, std::
   if (bytes > static_cast<long double>(host_memory_bytes()))
     throw CapacityError(fmt::format("{}:{}: does not fit: {:.0f} bytes are needed, this machine has {}", file_, path,
                                     static_cast<double>(bytes), host_memory_bytes()));
-  // compression makes at most a thousandth of what is in a file; other data sets were never written
+  // deflate makes an array at most a thousand times as small; a larger one was never written
   constexpr long double always = 1 << 20, compression = 2000;
   hsize_t file_size = 0;
   bool const is_known = H5Fget_filesize(handle_.get(), &file_size) >= 0;

@@ -54,8 +54,10 @@ class Dimensions {
   void append(Dimension next) {
     if (size_ > 0 && all_[size_ - 1].stride == next.states * next.stride)
       all_[size_ - 1] = {all_[size_ - 1].states * next.states, next.stride};
-    else
+    else if (size_ < most)
       all_[size_++] = next;
+    else
+      throw CapacityError("a reduction over more than 2^31 joint states is not possible");
   }
   std::size_t size() const { return size_; }
   Dimension const* begin() const { return all_.data(); }

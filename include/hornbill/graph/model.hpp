@@ -18,7 +18,7 @@ namespace hornbill {
 struct StoredMarginals {
   std::vector<double> p_true;  ///< [V], P(variable = 1)
   /// [sum of cardinalities], P(variable = state), one variable's after another's; empty where all variables are binary,
-  /// and in files that have it not
+  /// and where a file has none
   std::vector<double> p_states;
   std::map<std::string, std::string> attributes;  ///< e.g. schedule, iterations, residual
 };

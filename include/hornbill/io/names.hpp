@@ -24,7 +24,7 @@ struct Word {
 /// or divides lines, so that every name is one word on one line.
 std::string in_quotes(std::string_view name);
 /// A name as one word among others, such as in evidence: in quotes where it holds blanks, is empty, or begins as a
-/// comment or with a quote.
+/// comment, or with a quote or a byte-order mark.
 std::string as_word(std::string_view name);
 /// A name that has its line for itself, such as an alarm: in quotes where it begins or ends with a blank, holds a
 /// line's end or a tab, is empty, or begins as a comment or with a quote.
