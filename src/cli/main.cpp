@@ -26,7 +26,7 @@ constexpr char const* footer =
     "\n"
     "Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 bad input, or output that cannot be written; 4 stopped at\n"
     "a limit before what was asked for; 5 the evidence contradicts itself, or nothing is possible at all; 6 too large\n"
-    "for the device.";
+    "for the device or for memory.";
 
 int fail(int code, char const* message) {
   fmt::print(stderr, "hornbill: {}\n", message);
@@ -61,6 +61,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int const& exit_code) {
 
 int run(int argc, char** argv) {
   cli::open_standard_streams();
+  cli::report_files_that_are_full();
   CLI::App app{"Probabilistic inference over the graphs that program analyses produce"};
   app.set_version_flag("--version", HORNBILL_VERSION);
   app.require_subcommand(1);

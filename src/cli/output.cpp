@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -28,6 +29,8 @@ void open_standard_streams() {
   for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(number, F_GETFD) == -1) ::open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
+
+void report_files_that_are_full() { std::signal(SIGXFSZ, SIG_IGN); }
 
 void report_on_standard_error() { stream = stderr; }
 

@@ -21,6 +21,9 @@ class OutputError : public Error {
 /// fails, and input ends.
 void open_standard_streams();
 
+/// From now on a file that may not grow any more is output that cannot be written, not the end of the program.
+void report_files_that_are_full();
+
 /// From now on what is written goes to standard error: standard output is for a file that is written to it.
 void report_on_standard_error();
 

@@ -136,6 +136,9 @@ std::optional<Index> contradiction_on(std::string_view line, io::VariableNames c
 
 Session::Session(std::string file, HostFactorGraph const& graph) : file_(std::move(file)), graph_(graph) {
   if (file_.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(file_, ignored) && !std::filesystem::is_regular_file(file_, ignored))
+    throw InputError(file_, "", "is not a file that a session can be read from and written to; give another name");
   names_.emplace(graph);
   descriptor_.number = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_.number < 0)

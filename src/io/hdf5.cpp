@@ -72,6 +72,11 @@ void silence_library() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 }  // namespace
 
 bool has_checksums(std::string const& file) {
+  std::error_code ignored;
+  auto const type = std::filesystem::status(file, ignored).type();
+  using enum std::filesystem::file_type;
+  if (type == fifo || type == character || type == socket)
+    throw InputError(file, "", "is a pipe or a device, and an HDF5 file is not read in order; give a file");
   std::ifstream in(file, std::ios::binary);
   char begin[9] = {};
   in.read(begin, sizeof begin);
@@ -332,6 +337,13 @@ herr_t release(void* memory, H5FD_file_image_op_t operation, void* data) {
   return 0;
 }
 
+/// Properties of what is to be created, without the time at which it was: equal contents have equal bytes.
+Handle untimed(hid_t type) {
+  Handle properties(H5Pcreate(type), H5Pclose);
+  H5Pset_obj_track_times(properties.get(), false);
+  return properties;
+}
+
 }  // namespace
 
 Writer::Writer(std::string file) : file_(std::move(file)), image_(std::make_unique<Image>()) {
@@ -342,7 +354,8 @@ Writer::Writer(std::string file) : file_(std::move(file)), image_(std::make_uniq
   H5FD_file_image_callbacks_t callbacks{allocate, copy, reallocate, release, same, keep, image_.get()};
   H5Pset_file_image_callbacks(access.get(), &callbacks);
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);  // checksums of all but data, too
-  handle_ = Handle(H5Fcreate(no_file, H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
+  Handle creation = untimed(H5P_FILE_CREATE);
+  handle_ = Handle(H5Fcreate(no_file, H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
   require(static_cast<bool>(handle_), "", "cannot be made in memory");
 }
 
@@ -352,9 +365,8 @@ void Writer::require(bool ok, std::string const& path, char const* what) const {
 
 void Writer::write_array(std::string const& path, std::vector<hsize_t> const& shape, hid_t file_type, hid_t memory_type,
                          void const* data) {
-  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.get(), 1);
-  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  make_parents(path);
+  Handle properties = untimed(H5P_DATASET_CREATE);
   constexpr hsize_t rows_per_chunk = 1 << 16, worth_compressing = 1024;
   if (shape[0] > 0) {
     std::vector<hsize_t> chunk = shape;
@@ -368,7 +380,7 @@ void Writer::write_array(std::string const& path, std::vector<hsize_t> const& sh
   }
   Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
   Handle dataset(
-      H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), links.get(), properties.get(), H5P_DEFAULT),
+      H5Dcreate2(handle_.get(), path.c_str(), file_type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
       H5Dclose);
   require(static_cast<bool>(dataset), path, "cannot be created");
   if (shape[0] > 0)
@@ -402,10 +414,18 @@ void Writer::write_strings(std::string const& path, std::vector<std::string> con
 }
 
 void Writer::make_group(std::string const& path) {
-  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.get(), 1);
-  Handle group(H5Gcreate2(handle_.get(), path.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  make_parents(path);
+  Handle properties = untimed(H5P_GROUP_CREATE);
+  Handle group(H5Gcreate2(handle_.get(), path.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Gclose);
   require(static_cast<bool>(group), path, "cannot be created");
+}
+
+void Writer::make_parents(std::string const& path) {
+  auto const last = path.rfind('/');
+  if (last == 0 || last == std::string::npos) return;
+  auto const parent = path.substr(0, last);
+  make_parents(parent);
+  if (H5Lexists(handle_.get(), parent.c_str(), H5P_DEFAULT) <= 0) make_group(parent);
 }
 
 void Writer::write_attribute(std::string const& object, std::string const& name, std::int64_t value) {

@@ -116,6 +116,7 @@ class Writer {
   std::string image();
 
  private:
+  void make_parents(std::string const& path);
   void write_array(std::string const& path, std::vector<hsize_t> const& shape, hid_t file_type, hid_t memory_type,
                    void const* data);
   void require(bool ok, std::string const& path, char const* what) const;

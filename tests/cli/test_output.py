@@ -2,7 +2,9 @@
 """Output: what cannot be written is an error of every command, what is there is kept, and pipes are files. Usage: test_output.py PROGRAM SOURCE_DIR"""
 import os
 import re
+import resource
 import subprocess
+import time
 
 from support import CommandLine, GOLDEN, PROGRAM, main, run
 
@@ -63,6 +65,33 @@ class Output(CommandLine):
         self.assertIn("variables                  3", run("info", "closed.h5")[0])
         with open("closed.session") as session:
             self.assertEqual([line.split()[0] for line in session][0], "#")
+
+    def test_special_files(self):
+        os.mkfifo("pipe.h5")
+        for arguments, message in ((("lbp", FIG2, "--evidence", "/dev/zero"), "/dev/zero: is a device from which there is no end of reading"), (("info", "pipe.h5"), "pipe.h5: is a pipe or a device"),
+                                   (("convert", "pipe.h5", "new.fg"), "pipe.h5: is a pipe or a device"),
+                                   (("rank", "g.h5", "--oracle", "true_alarms", "--session", "/dev/full"), "/dev/full: is not a file that a session can be read from")):
+            self.assertIn(message, run(*arguments, code=3)[1])
+        self.assertEqual(run("lbp", FIG2, "--evidence", "/dev/null")[1], "")
+        self.write("zero.txt", "0 1\n1 \0 0\n")
+        self.assertIn("zero.txt:line 2: holds a byte of value 0: the file is not text", run("lbp", FIG2, "--evidence", "zero.txt", code=3)[1])
+
+    def test_files_that_may_not_grow(self):
+        before = sorted(os.listdir("."))
+        for arguments in (("generate", "--like", "weblech", "new.h5"), ("lbp", "g.h5", "-o", "new.MAR")):
+            done = self.outcome(arguments, stdout=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("File too large", done.stderr)
+            self.assertEqual(sorted(os.listdir(".")), before)
+
+    def test_equal_contents_have_equal_bytes(self):
+        written = []
+        for seconds in (1.1, 0):
+            run("generate", "--like", "weblech", "--seed", 5, "seeded.h5")
+            with open("seeded.h5", "rb") as file:
+                written.append(file.read())
+            time.sleep(seconds)
+        self.assertEqual(*written)
 
     def test_pipes(self):
         self.clauses()
