@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <hornbill/io/constraint_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/text_formats.hpp>
 
@@ -21,7 +23,7 @@ namespace {
 /// What a text format cannot hold of a model, in words.
 std::vector<std::string> what_is_lost(Model const& model, std::string const& out) {
   std::vector<std::string> lost;
-  if (out.ends_with(".h5") || out.ends_with(".hdf5")) return lost;
+  if (io::is_hdf5(out)) return lost;
   auto count = [&](std::size_t n, char const* what) {
     if (n > 0) lost.push_back(fmt::format("{} {}", n, what));
   };
@@ -34,44 +36,73 @@ std::vector<std::string> what_is_lost(Model const& model, std::string const& out
   count(model.marginals.size(), "sets of marginals");
   count(model.messages.size(), "sets of messages");
   count(model.rules.names.size(), "rules");
+  count(model.graph.state_names.empty()
+            ? 0
+            : std::ranges::count_if(model.graph.state_names, [](auto const& names) { return !names.empty(); }),
+        "variables' names of states");
   count(has_labels ? 0 : model.graph.variable_names.size(), "names of variables");
   if (!out.ends_with(".uai")) count(std::ranges::count(is_used, false), "variables without factors");
   return lost;
 }
 
+void convert_model(std::string const& in, std::string const& out, bool as_json) {
+  auto const model = read_model(in);
+  io::write_model(model, out);
+  auto const lost = what_is_lost(model, out);
+  for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds factors alone; left out: {}\n", out, what);
+  if (as_json)
+    print_json({{"file", out},
+                {"variables", model.graph.num_variables},
+                {"factors", model.graph.num_factors()},
+                {"edges", model.graph.num_edges()},
+                {"left_out", lost}});
+  else
+    write_out("{}: {} variables, {} factors, {} edges\n", out, model.graph.num_variables, model.graph.num_factors(),
+              model.graph.num_edges());
+}
+
+void convert_constraints(std::string const& in, std::string const& out, bool as_json) {
+  auto const points_to = io::read_points_to(in);
+  io::write_points_to(points_to, out);
+  auto const& system = points_to.constraints;
+  std::vector<std::string> lost;
+  if (points_to.solution && io::is_constraint_text(out)) lost.push_back("the solution");
+  for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds constraints alone; left out: {}\n", out, what);
+  if (as_json)
+    print_json({{"file", out},
+                {"variables", system.num_variables},
+                {"objects", system.num_objects()},
+                {"constraints", system.num_constraints()},
+                {"left_out", lost}});
+  else
+    write_out("{}: {} variables, {} objects, {} constraints\n", out, system.num_variables, system.num_objects(),
+              system.num_constraints());
+}
+
 }  // namespace
 
 void add_convert(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("convert", "Convert a model between formats, by the files' endings");
+  auto* command = app.add_subcommand(
+      "convert", "Convert a model, or points-to constraints, between formats, by the files' endings");
   struct Arguments {
     std::string in, out;
     bool json = false;
   };
   auto a = std::make_shared<Arguments>();
-  command->add_option("IN", a->in, "Model to read: .h5, .fg, .causal_fg, .uai or .bif")->required();
-  command->add_option("OUT", a->out, "File to write: .h5, .fg, .causal_fg or .uai")->required();
+  command->add_option("IN", a->in, "File to read: .h5, .fg, .causal_fg, .uai or .bif; of constraints .h5 or .cons.txt")
+      ->required();
+  command->add_option("OUT", a->out, "File to write: .h5, .fg, .causal_fg or .uai; of constraints .h5 or .cons.txt")
+      ->required();
   command->footer(
       ".h5         all: graph, names, rules, schedules, evidence, queries, marginals\n"
       ".fg         libDAI's factor graphs; AND and OR are recognised in tables when reading\n"
       ".causal_fg  Horn factors of libDAI's extension\n"
+      ".cons.txt   points-to constraints; NAME.nodes.txt, and where there are names or places, NAME.objnames.txt and\n"
+      "            NAME.places.txt lie beside it\n"
       "\n"
-      "The text formats hold the graph alone. OUT appears whole or not at all.");
+      "The text formats of models hold the graph alone. OUT appears whole or not at all.");
   command->add_flag("--json", a->json, "Print JSON");
-  command->callback([a] {
-    auto const model = read_model(a->in);
-    io::write_model(model, a->out);
-    auto const lost = what_is_lost(model, a->out);
-    for (auto const& what : lost) fmt::print(stderr, "hornbill: {}: holds factors alone; left out: {}\n", a->out, what);
-    if (a->json)
-      print_json({{"file", a->out},
-                  {"variables", model.graph.num_variables},
-                  {"factors", model.graph.num_factors()},
-                  {"edges", model.graph.num_edges()},
-                  {"left_out", lost}});
-    else
-      write_out("{}: {} variables, {} factors, {} edges\n", a->out, model.graph.num_variables,
-                model.graph.num_factors(), model.graph.num_edges());
-  });
+  command->callback([a] { (holds_points_to(a->in) ? convert_constraints : convert_model)(a->in, a->out, a->json); });
 }
 
 }  // namespace hornbill::cli

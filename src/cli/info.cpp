@@ -9,6 +9,7 @@
 
 #include <hornbill/bp/state.hpp>
 #include <hornbill/graph/factor_traits.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
@@ -76,14 +77,34 @@ nlohmann::json describe(Model const& model) {
   return json;
 }
 
+nlohmann::json describe(io::PointsTo const& points_to) {
+  auto const& system = points_to.constraints;
+  std::array<std::int64_t, points_to::num_constraint_kinds> counts{};
+  for (auto const& c : system.constraints) ++counts.at(static_cast<std::size_t>(c.kind));
+  nlohmann::json json{{"variables", system.num_variables},
+                      {"objects", system.num_objects()},
+                      {"functions", std::ranges::count(system.is_function, 1)},
+                      {"constraints", system.num_constraints()},
+                      {"calls", system.calls.size()},
+                      {"named_variables", !system.variable_names.empty()},
+                      {"places", system.places.size()}};
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    json["constraints_by_kind"][points_to::name_of(static_cast<points_to::ConstraintKind>(k))] = counts[k];
+  if (auto const& solution = points_to.solution)
+    json["points_to"] = {{"facts", solution->num_facts()},
+                         {"distinct_sets", solution->num_sets() - 1},
+                         {"set_objects", solution->set_objects.size()}};
+  return json;
+}
+
 void print(std::string const& file, nlohmann::json const& json) {
   write_out("{}\n", file);
   for (auto const& [key, value] : json.items()) {
     std::string label = key;
     std::replace(label.begin(), label.end(), '_', ' ');
     if (value.is_object()) {
-      for (auto const& [name, text] : value.items())
-        write_out("  {:<26} {}: {}\n", label, name, text.get<std::string>());
+      for (auto const& [name, item] : value.items())
+        write_out("  {:<26} {}: {}\n", label, name, item.is_string() ? item.get<std::string>() : item.dump());
     } else if (key.starts_with("device_bytes")) {
       write_out("  {:<26} {}\n", label, human_bytes(value.get<double>()));
     } else {
@@ -95,13 +116,14 @@ void print(std::string const& file, nlohmann::json const& json) {
 }  // namespace
 
 void add_info(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("info", "Say what a model file holds");
+  auto* command = app.add_subcommand("info", "Say what a file of a model, or of points-to constraints, holds");
   auto file = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *file, "Model: .h5, .fg, .causal_fg, .uai or .bif")->required();
+  command->add_option("FILE", *file, "Model: .h5, .fg, .causal_fg, .uai or .bif; constraints: .h5 or .cons.txt")
+      ->required();
   command->add_flag("--json", *json, "Print JSON");
   command->callback([=] {
-    auto const description = describe(read_model(*file));
+    auto const description = holds_points_to(*file) ? describe(io::read_points_to(*file)) : describe(read_model(*file));
     if (*json)
       write_out("{}\n", description.dump(2));
     else

@@ -7,6 +7,7 @@
 
 #include <hornbill/hornbill.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 
 #include "commands.hpp"
 #include "lbp.hpp"
@@ -67,7 +68,7 @@ Result solve(Exec const& exec, LbpArguments const& a, Model const& model, bp::St
 
 void require_usable_output(LbpArguments const& a) {  // before hours of work, not after
   bool const is_mar = a.output.ends_with(".MAR");
-  if (!a.output.empty() && !is_mar && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5"))
+  if (!a.output.empty() && !is_mar && !io::is_hdf5(a.output))
     throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
   if (is_mar && a.each.size() > 1)
     throw UsageError(

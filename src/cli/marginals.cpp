@@ -7,6 +7,7 @@
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/names.hpp>
 
 #include "commands.hpp"
@@ -60,7 +61,7 @@ MarginalsProblem make_problem(MarginalsArguments const& a, Model const& model) {
 }
 
 void require_usable(MarginalsArguments const& a) {  // before hours of work, not after
-  if (!a.output.empty() && !a.output.ends_with(".h5") && !a.output.ends_with(".hdf5") && !a.output.ends_with(".MAR"))
+  if (!a.output.empty() && !io::is_hdf5(a.output) && !a.output.ends_with(".MAR"))
     throw UsageError(fmt::format("-o {}: marginals are written to .MAR or .h5 files", a.output));
   if (a.output.ends_with(".MAR") && a.each.size() > 1)
     throw UsageError(

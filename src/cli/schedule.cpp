@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
 
 #include "commands.hpp"
@@ -50,8 +51,7 @@ void store(ScheduleArguments const& a, Model& model, bp::Batches const& batches)
     model.schedules[a.store_order] = {ScheduleKind::order, batches.order, {}, {}, {}};
   }
   std::string const target = a.output.empty() ? a.file : a.output;
-  if (!target.ends_with(".h5") && !target.ends_with(".hdf5"))
-    throw UsageError(fmt::format("{} cannot hold schedules; give a .h5 file with -o", target));
+  if (!io::is_hdf5(target)) throw UsageError(fmt::format("{} cannot hold schedules; give a .h5 file with -o", target));
   io::write_model(model, target);
 }
 

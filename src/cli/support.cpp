@@ -8,7 +8,9 @@
 
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 
 #include "output.hpp"
 
@@ -75,6 +77,10 @@ void keep_apart(std::vector<NamedFile> const& read, std::vector<NamedFile> const
       throw UsageError(
           fmt::format("{} and {} name the same file, {}, which would be overwritten", other->second, option, file));
   }
+}
+
+bool holds_points_to(std::string const& file) {
+  return io::is_constraint_text(file) || (io::is_hdf5(file) && io::holds_constraints(file));
 }
 
 bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }

@@ -26,6 +26,9 @@ nlohmann::json to_json(bp::BatchStatistics const& statistics, double analysis_se
 /// Prints a line of JSON; bytes that are no UTF-8, which names may hold, are replaced.
 void print_json(nlohmann::json const& json);
 
+/// Whether a file holds points-to constraints, not a model.   \throws InputError if it cannot be opened
+bool holds_points_to(std::string const& file);
+
 /// "12.3 GiB", "870 B".
 std::string human_bytes(double bytes);
 /// "1.24 s", "35 ms", "12 us".

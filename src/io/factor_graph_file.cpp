@@ -1,9 +1,7 @@
 #include <hornbill/io/factor_graph_file.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <string_view>
 
@@ -15,8 +13,8 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/model.hpp>
 
-#include "child_process.hpp"
 #include "hdf5.hpp"
+#include "hdf5_file.hpp"
 #include "token_reader.hpp"
 
 namespace hornbill::io {
@@ -49,20 +47,9 @@ void read_state_names(hdf5::Reader const& in, HostFactorGraph& graph) {
 // --- reading
 // ----------------------------------------------------------------------------------------------------------
 
-void require_format(hdf5::Reader const& in) {
-  auto const version = in.read_integer_attribute("/", "hornbill_format");
-  if (version > file_format_version)
-    throw InputError(
-        in.file(), "/@hornbill_format",
-        fmt::format("is {}, from a newer Hornbill; this one reads up to {}. Update Hornbill, or convert the file "
-                    "with the newer one",
-                    version, file_format_version));
-  if (version < 1)
-    throw InputError(in.file(), "/@hornbill_format",
-                     fmt::format("is {}; known are 1 to {}", version, file_format_version));
-}
-
 HostFactorGraph read_graph(hdf5::Reader const& in) {
+  if (!in.has("/graph") && in.has("/constraints"))
+    throw InputError(in.file(), "", "holds points-to constraints, not a model: pointsto, info and convert read it");
   HostFactorGraph graph;
   auto const num_variables = in.read_integer_attribute("/graph", "num_variables");
   if (num_variables < 0 || num_variables > largest_variable_id() + 1)
@@ -300,7 +287,7 @@ void write_rules(hdf5::Writer& out, RuleInstances const& rules) {
 }
 
 Model read_from(hdf5::Reader const& in) {
-  require_format(in);
+  hdf5::require_format(in);
   Model model;
   model.graph = read_graph(in);
   for (auto const& name : in.children("/schedules"))
@@ -324,7 +311,7 @@ Model read_from(hdf5::Reader const& in) {
 
 std::string image_of(Model const& model, std::string const& file) {
   hdf5::Writer out(file);
-  out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version});
+  hdf5::write_format(out);
   write_graph(out, model.graph);
   for (auto const& [name, schedule] : model.schedules) write_schedule(out, "/schedules/" + name, schedule);
   for (auto const& [name, evidence] : model.evidence) write_evidence(out, "/evidence/" + name, evidence);
@@ -342,42 +329,11 @@ std::string image_of(Model const& model, std::string const& file) {
   return out.image();
 }
 
-/// A file whose damage the library may not survive, read by a process of its own.
-Model read_in_child(std::string const& file) {
-  constexpr std::string_view good = "model", bad = "error", large = "large";
-  std::error_code unknown;
-  auto const size = std::filesystem::file_size(file, unknown);
-  auto const megabytes = static_cast<int>(unknown ? 0 : size >> 20);
-  auto const bytes = in_child_process(
-      [&] {
-        try {
-          hdf5::Reader in(file);
-          in.allow_variable_length();
-          return std::string(good) + image_of(read_from(in), file);
-        } catch (CapacityError const& e) {
-          return std::string(large) + e.what();
-        } catch (Error const& e) {
-          return std::string(bad) + e.what();
-        }
-      },
-      std::chrono::seconds(1 + megabytes));
-  if (!bytes)
-    throw InputError(
-        file, "",
-        "cannot be read: it is damaged, or there is no memory for it (it has no checksums, as it is not of "
-        "the format that `hornbill convert` writes)");
-  auto const rest = bytes->substr(good.size());
-  if (bytes->starts_with(large)) throw CapacityError(rest);
-  if (bytes->starts_with(bad)) throw InputError(rest);
-  return read_from(hdf5::Reader(file, rest));
-}
-
 }  // namespace
 
-Model read_hdf5(std::string const& file) {
-  if (!hdf5::has_checksums(file)) return read_in_child(file);
-  return read_from(hdf5::Reader(file));
-}
+bool is_hdf5(std::string const& file) { return file.ends_with(".h5") || file.ends_with(".hdf5"); }
+
+Model read_hdf5(std::string const& file) { return hdf5::read_file(file, read_from, image_of); }
 
 void write_hdf5(Model const& model, std::string const& file) {
   auto require_names = [](auto const& map, char const* what) {

@@ -11,6 +11,7 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/bif.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/names.hpp>
@@ -55,6 +56,8 @@ Format const& require_format(std::string const& file) {
   for (auto const& format : formats)
     if (file.ends_with(format.ending)) return format;
   if (is_cost_network(file)) throw InputError(file, "", "has costs, not probabilities: map and dpop read it");
+  if (is_constraint_text(file))
+    throw InputError(file, "", "holds points-to constraints, not a model: pointsto, info and convert read it");
   throw InputError(file, "",
                    "has no known ending: .h5, .causal_fg, .fg, .uai and .bif are known; of costs, .wcsp and .cfn");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <hornbill/graph/host_evidence.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 
 #include "io/hdf5.hpp"
@@ -56,6 +58,22 @@ std::pair<char const*, Strings> const strings[] = {
     {"/graph/variable_names", {"a", "b", "c", "d"}},
     {"/graph/state_names", {"0", "1", "0", "1", "no", "yes", "x", "y", "z"}},
     {"/rules/names", {"R1", "R2"}}};
+
+// Sound constraints over an object of two fields, a function and two pointers, with their solution.
+std::pair<char const*, Integers> const integers_of_constraints[] = {{"/constraints/kind", {0, 1, 2, 3, 4, 5}},
+                                                                    {"/constraints/source", {0, 4, 4, 5, 4, 4}},
+                                                                    {"/constraints/destination", {4, 5, 5, 4, 5, 5}},
+                                                                    {"/constraints/offset", {0, 0, 0, 0, 1, 0}},
+                                                                    {"/constraints/place", {0, -1, 1, 0, 1, -1}},
+                                                                    {"/objects/size", {2, 1, 2, 1}},
+                                                                    {"/objects/functions", {2}},
+                                                                    {"/calls/pointer", {5, 4}},
+                                                                    {"/calls/place", {-1, 1}},
+                                                                    {"/points_to/set_of_variable", {2, 0, 0, 0, 1, 2}},
+                                                                    {"/points_to/set_offsets", {0, 0, 1, 3}},
+                                                                    {"/points_to/set_objects", {0, 0, 1}}};
+std::pair<char const*, Strings> const strings_of_constraints[] = {{"/variable_names", {"a", "", "f", "", "p", "q"}},
+                                                                  {"/places", {"a.c:1", "a.c:2"}}};
 
 std::int64_t change(FuzzedDataProvider& in, std::int64_t value) {
   if (in.ConsumeBool()) return value + in.ConsumeIntegral<std::int8_t>();
@@ -113,12 +131,11 @@ void write_attributes(FuzzedDataProvider& in, io::hdf5::Writer& out) {
   }
 }
 
-}  // namespace
-
-void h5_arrays(Input const& input) {
-  FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
-  io::hdf5::Writer out(input.file);
-  write_attributes(in, out);
+/// Arrays that are spoiled, or left out.
+void write_arrays(FuzzedDataProvider& in, io::hdf5::Writer& out,
+                  std::span<std::pair<char const*, Integers> const> integers,
+                  std::span<std::pair<char const*, Numbers> const> numbers,
+                  std::span<std::pair<char const*, Strings> const> strings) {
   for (auto [path, values] : integers)
     if (spoil(in, values)) out.write(path, values);
   for (auto [path, values] : numbers)
@@ -134,10 +151,35 @@ void h5_arrays(Input const& input) {
     if (spoil(in, offsets)) out.write(path + std::string("/offsets"), offsets);
     if (spoil(in, bytes)) out.write(path + std::string("/bytes"), bytes);
   }
+}
+
+}  // namespace
+
+void h5_arrays(Input const& input) {
+  FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
+  io::hdf5::Writer out(input.file);
+  write_attributes(in, out);
+  write_arrays(in, out, integers, numbers, strings);
   put(input.file, out.image());
   auto const model = io::read_hdf5(input.file);
   validate(model.graph);
   for (auto const& [name, evidence] : model.evidence) validate(evidence, model.graph, name);
+}
+
+void constraints_h5(Input const& input) {
+  FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
+  io::hdf5::Writer out(input.file);
+  std::vector<std::int64_t> numbers{2, 6};
+  spoil(in, numbers);
+  numbers.resize(2);
+  out.write_attribute("/", "hornbill_format", numbers[0]);
+  out.make_group("/constraints");
+  out.write_attribute("/constraints", "num_variables", numbers[1]);
+  write_arrays(in, out, integers_of_constraints, {}, strings_of_constraints);
+  put(input.file, out.image());
+  auto const points_to = io::read_points_to(input.file);
+  points_to::validate(points_to.constraints, input.file);
+  if (points_to.solution) points_to::validate(*points_to.solution, points_to.constraints, input.file);
 }
 
 }  // namespace hornbill::fuzz

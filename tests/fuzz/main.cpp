@@ -44,7 +44,9 @@ constexpr Target targets[] = {{"h5", h5},
                               {"serve", serve},
                               {"clauses", clauses},
                               {"rules", rules},
-                              {"alarms", alarms}};
+                              {"alarms", alarms},
+                              {"constraints", constraints},
+                              {"constraints_h5", constraints_h5}};
 Target const* target = nullptr;
 
 std::size_t held = 0, most_held = 0;

@@ -8,6 +8,8 @@ ROUND = '{"confidence":0.5,"inversions":-1,"iterations":7,"name":"%s","seconds":
 CFN = '{ "problem": { "name": "p", "mustbe": "<10.5" },\n"variables": { "x": 2, "y": ["a", "b", "c"] },\n"functions": { "f": {"scope": ["x"], "costs": [0.5, inf]},\n"g": {"scope": ["x", "y"], "defaultcost": 0, "costs": [0, "b", 2.5e-05, 1, 2, -1.25]}, "h": {"scope": ["y"], "costs": [1, 2, 12345678901234567.5]} } }\n'
 BIF = "network n { property author me; }\nvariable a { type discrete [2] { yes, no }; property p q; }\nvariable \"b c\" { type discrete [3] { (0_2], low, \"high\" }; }\n"
 
+OBJECTS = "9\n6\n5\n0,0,0\n1,3,0\n2,2,0\n3,1,0\n4,2,1\n5,1,0\n6,1,0\n"
+
 SEEDS = {
     "fg": ["1\n\n2\n0 1\n2 2\n3\n0 0.5\n1 1e-400\n3 1\n", "2\n\n1\n2\n3\n3\n0 0.25\n1 0.5\n2 0.25\n\n3\n0 2 9\n2 3 2\n1\n11 7\n", "0\n",
            "1\n\n3\n4 0 2\n2 2 2\n8\n0 1\n1 1\n2 1\n3 0.5\n4 0\n5 0\n6 0\n7 0.5\n", "# comment\n1\n1\n5\n1048576\n1\n1048575 1\n"],
@@ -29,6 +31,7 @@ SEEDS = {
     "evidence": ["a 1\n7 false\n\"#rooms\" true  # a comment\n\"Reach(lambda #1)\" yes\nmany \"F#\"\n", "many 0.1 0 1e300 1e-400\none 0\n8 1\n", "0 1\n1 0\n2 0.5 0.25\n11 TRUE\n", "many True\nmany f#\n", "a inf nan\n"],
     "list": ["a\n7\n\"#rooms\"\nReach(lambda #1)\n", "0\n11\n# c\n", "\"7\"\n<A: void f(int)>\n"],
     "names": ["a\0b", "#rooms\0Reach(lambda #1)\0\"\\\n\t\r\0 7\0\xe9\0a,b", "7\0 \0\"\0#"],
+    "constraints": [OBJECTS + "\0# counts\n1,1,1,1,1\n0,4,7,0,0\n1,7,8,1,0\n2,7,8,2,0\n3,8,7,3,0\n4,7,8,4,1\n", OBJECTS + "\0009\n2\n0,4,7,0,0\n1,7,7,5,0\n\0007\tp\n8\t\"#\"\n\0001\tmain.c:3:1\n\0008\n7\tmain.c:4\n", "3\n-1\n-1\n\0000,0,0,0,0,0\n"],
     "serve": ["O 3 true\nOS 4 0.5 0.25\nBP 1e-6 500 1000 100\nQ 2\nFQ 0 1\nUC 3\nNL\nexit\n", "Q\n 5\nBP 1 2 3 4 Q x\nOS 1 0 0\nBYE", "O 0 maybe Q 99999999999 FQ -1 1 BP nan 1 2 3\n"],
 }
 
@@ -40,5 +43,6 @@ WORDS = {
     "clauses": ["NOT ", ":NOT ", ", ", ": ", " + ", "# ", '\\"', "\\\\"], "rules": [": ", "# ", '\\"'], "alarms": ["NOT ", "alarm", '\\"', "\\\\"],
     "session": ["# session of hornbill rank\\x0A", "# unknown ", "# contradicts ", " true # ", " false # ", "name", "confidence", "inversions", "unconverged", "seconds", "iterations", '\\"', "variable "],
     "order": ['\\"', "#"], "evidence": ["true", "FALSE", "yes", "many", '\\"', "#", "F#"], "list": ['\\"', "#"], "names": ['\\"', "#", "\\\\", "\\x00"],
-    "serve": ["O ", "OS ", "BP ", "Q ", "FQ ", "UC ", "NL", "exit", "BYE", "true", "False"], "evid": [], "fg": [], "wcsp": ["salldiff"],
+    "serve": ["O ", "OS ", "BP ", "Q ", "FQ ", "UC ", "NL", "exit", "BYE", "true", "False"], "constraints": [",", "\\x00", "\\x09", "#", '\\"'],
+    "evid": [], "fg": [], "wcsp": ["salldiff"],
 }

@@ -12,6 +12,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
 #include <hornbill/io/bif.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/cost_network_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
@@ -233,6 +234,24 @@ void alarms(Input const& input) {
   put(input.file, input.bytes);
   for (Index tuple : analysis::read_derived_tuples(input.file, clauses))
     require(tuple >= 0 && tuple < clauses.num_tuples(), "alarms are tuples");
+}
+
+void constraints(Input const& input) {
+  io::ConstraintFiles const files{"constraints", "objects", "names", "places", "calls"};
+  io::ConstraintTexts texts;
+  std::istringstream in{std::string(input.bytes)};
+  std::getline(in, texts.objects, '\0');
+  std::getline(in, texts.constraints, '\0');
+  for (auto* text : {&texts.names, &texts.places, &texts.calls})
+    if (std::string content; std::getline(in, content, '\0')) *text = content;
+  auto const system = io::parse_constraints(texts, files);
+  points_to::validate(system, "constraints that were read");
+  constexpr char const* what = "constraints that are written are read again";
+  auto const again_read = again([&] { return io::parse_constraints(io::to_texts(system), files); }, what);
+  require(again_read.constraints == system.constraints && again_read.object_sizes == system.object_sizes &&
+              again_read.is_function == system.is_function && again_read.variable_names == system.variable_names &&
+              again_read.calls.size() == system.calls.size(),
+          what);
 }
 
 }  // namespace hornbill::fuzz

@@ -26,8 +26,8 @@ struct ClauseFolder {
       std::filesystem::temp_directory_path() / fmt::format("hornbill_test_clauses_{}_{}", ::getpid(), made++);
   ClauseFolder() { std::filesystem::create_directories(path); }
   ~ClauseFolder() { std::filesystem::remove_all(path); }
-  std::string write(std::string const& text) const {
-    std::string const file = path / "file.txt";
+  std::string write(std::string const& text, std::string const& name = "file.txt") const {
+    std::string const file = path / name;
     std::ofstream(file) << text;
     return file;
   }

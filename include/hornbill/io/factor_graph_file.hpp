@@ -14,6 +14,9 @@ namespace hornbill::io {
 /// The version of the format that this Hornbill writes, and the newest that it reads.
 inline constexpr int file_format_version = 2;
 
+/// Whether a file has an ending of this format: `.h5` or `.hdf5`.
+bool is_hdf5(std::string const& file);
+
 /// Reads and validates a model. A file without checksums, of an earlier version or not of Hornbill, is read by a child
 /// process (fork()): its damage might be the end of this one.
 /// \throws InputError naming the file, the dataset and the first bad entry

@@ -1,0 +1,83 @@
+#include <reference/points_to.hpp>
+
+#include <hornbill/error.hpp>
+
+namespace hornbill::reference {
+namespace {
+
+using points_to::Constraint, points_to::ConstraintKind, points_to::ConstraintSystem;
+using Set = std::vector<bool>;  // [num_objects]
+
+class Solver {
+ public:
+  explicit Solver(ConstraintSystem const& system)
+      : system_(system), sets_(system.num_variables, Set(system.num_objects())) {}
+
+  std::vector<Set> const& solve() {
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (auto const& constraint : system_.constraints) changes |= apply(constraint);
+    }
+    return sets_;
+  }
+
+ private:
+  /// \return whether a set has grown
+  bool apply(Constraint const& c) {
+    switch (c.kind) {
+      case ConstraintKind::address_of: return insert(c.source, c.destination);
+      case ConstraintKind::copy: return include(c.source, c.destination);
+      case ConstraintKind::load: return for_each(c.source, [&](Index o) { return include(o, c.destination); });
+      case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
+      case ConstraintKind::offset:
+        return for_each(c.source, [&](Index o) {
+          return c.offset < system_.object_sizes[o] && insert(o + c.offset, c.destination);
+        });
+      case ConstraintKind::any_offset:
+        return for_each(c.source, [&](Index o) { return insert_all_fields(o, c.destination); });
+    }
+    throw InputError("a constraint is of an unknown kind");
+  }
+
+  bool insert(Index object, Index variable) {
+    if (sets_[variable][object]) return false;
+    return sets_[variable][object] = true;
+  }
+  bool include(Index from, Index to) {
+    return for_each(from, [&](Index o) { return insert(o, to); });
+  }
+  /// Back to the first field, then to the last.
+  bool insert_all_fields(Index o, Index variable) {
+    while (o > 0 && system_.object_sizes[o - 1] > 1) --o;
+    bool changes = false;
+    for (Index k = 0; k < system_.object_sizes[o]; ++k) changes |= insert(o + k, variable);
+    return changes;
+  }
+  /// With each object that is in a set now.
+  template <class Function>
+  bool for_each(Index variable, Function const& function) {
+    bool changes = false;
+    auto const set = sets_[variable];
+    for (Index o = 0; o < system_.num_objects(); ++o)
+      if (set[o]) changes |= function(o);
+    return changes;
+  }
+
+  ConstraintSystem const& system_;
+  std::vector<Set> sets_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Index>> points_to_sets(ConstraintSystem const& system) {
+  Solver solver(system);
+  std::vector<std::vector<Index>> sets;
+  for (auto const& set : solver.solve()) {
+    auto& ascending = sets.emplace_back();
+    for (std::size_t o = 0; o < set.size(); ++o)
+      if (set[o]) ascending.push_back(static_cast<Index>(o));
+  }
+  return sets;
+}
+
+}  // namespace hornbill::reference
