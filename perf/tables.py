@@ -10,6 +10,7 @@
     perf/tables.py --rounds perf/results/ROUNDS_FILE.jsonl ...   perf_rounds', one row a graph and schedule
     perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine
     perf/tables.py --chains perf/results/CHAINS_FILE.jsonl ...   chains.py's, one row a command and length
+    perf/tables.py --pointsto perf/results/POINTSTO_FILE.jsonl ...   pointsto.py's, one row a program, and one a device left out
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method
 """
 import argparse
@@ -227,8 +228,25 @@ def chains(files):
     print_table(["command", "variables", "backend", "time a variable", *phases.values()], rows)
 
 
+def pointsto(files):
+    """What each program took, and how time and work grow where a device is left out."""
+    lines = read_lines(files)
+    whole = {line["program"]: line for line in lines if line["devices"] == "all"}
+    time = lambda line: line["plan_seconds"] + line["solve_seconds"]
+    edges = lambda line: line["copy_edges"] + line["load_edges"] + line["store_edges"]
+    rows = [[name, f"{line['variables']:,}", f"{line['constraints']:,}", f"{line['constraints_left']:,}", f"{edges(line):,}", f"{line['hubs']:,}", line["rounds"], f"{line['facts']:,}", f"{line['distinct_sets']:,}",
+             f"{line['set_objects']:,}", *(f"{100 * line[step + '_seconds'] / time(line):.0f} %" for step in ("plan", "collapse", "propagate", "expand")), f"{line['bytes'] / 1e6:.0f} MB",
+             f"{line['file_bytes'] / (line['set_objects'] + line['variables']):.1f} B"] for name, line in whole.items()]
+    print_table(["program", "variables", "constraints", "left", "edges", "hubs", "rounds", "facts", "distinct sets", "their objects", "before solving", "collapse", "propagate", "expand", "memory",
+                 "file, an object or variable"], rows)
+    print()
+    rows = [[line["program"], line["devices"], f"{time(line) / time(whole[line['program']]):.2f}", line["rounds"], f"{edges(line) / edges(whole[line['program']]):.2f}", f"{line['unions'] / whole[line['program']]['unions']:.2f}",
+             f"{line['bytes'] / whole[line['program']]['bytes']:.2f}"] for line in lines if line["devices"] != "all"]
+    print_table(["program", "without", "time", "rounds", "edges", "unions", "memory"], rows)
+
+
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:

@@ -11,4 +11,5 @@
 #include <hornbill/graph.hpp>
 #include <hornbill/io.hpp>
 #include <hornbill/jtree.hpp>
+#include <hornbill/points_to.hpp>
 #include <hornbill/tables.hpp>

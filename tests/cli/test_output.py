@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Output: what cannot be written is an error of every command, what is there is kept, and pipes are files. Usage: test_output.py PROGRAM SOURCE_DIR"""
+import glob
 import os
 import re
 import resource
+import shutil
 import subprocess
 import time
 
-from support import CommandLine, GOLDEN, PROGRAM, main, run
+from support import CommandLine, GOLDEN, PROGRAM, SOURCE, main, run
 
 FIG2 = os.path.join(GOLDEN, "fig2.causal_fg")
 
@@ -20,6 +22,8 @@ class Output(CommandLine):
         with open("labels.txt", "w") as out:
             out.write("2 true\n")
         run("convert", FIG2, "fig2.h5")
+        for file in glob.glob(os.path.join(SOURCE, "inputs", "golden", "points_to", "list.*")):
+            shutil.copy(file, ".")
 
     def invocations(self):
         """Arguments of every command, and of each that prints in ways of its own."""
@@ -31,6 +35,7 @@ class Output(CommandLine):
             ("schedule", FIG2), ("schedule", FIG2, "--json"), ("lbp", FIG2), ("lbp", FIG2, "--json"), ("lbp", FIG2, "--top", "all"), ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 2),
             ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 1, "--json"), ("explain", "g.h5", "alarm_" + self.an_alarm()), ("explain", "g.h5", "alarm_" + self.an_alarm(), "--json"),
             ("serve", FIG2), ("map", FIG2), ("map", FIG2, "--json"), ("map", "costs.wcsp"), ("map", "costs.wcsp", "--mini-buckets", 1), ("partition", FIG2), ("marginals", FIG2), ("marginals", FIG2, "--json"), ("dpop", "costs.wcsp"),
+            ("pointsto", "list.cons.txt"), ("pointsto", "list.cons.txt", "--json"), ("pointsto", "list.cons.txt", "--query", "q", "--may-alias", "p", "q", "--calls"), ("convert", "list.cons.txt", "new.h5"), ("info", "list.cons.txt"),
             ("learn", "--run", "m.h5", "session.txt", "-o", "new.rules"), ("--help",), ("--version",), ("lbp", "--help"),
         ]
 
@@ -69,7 +74,7 @@ class Output(CommandLine):
     def test_special_files(self):
         os.mkfifo("pipe.h5")
         for arguments, message in ((("lbp", FIG2, "--evidence", "/dev/zero"), "/dev/zero: is a device from which there is no end of reading"), (("info", "pipe.h5"), "pipe.h5: is a pipe or a device"),
-                                   (("convert", "pipe.h5", "new.fg"), "pipe.h5: is a pipe or a device"),
+                                   (("convert", "pipe.h5", "new.fg"), "pipe.h5: is a pipe or a device"), (("pointsto", "pipe.h5"), "pipe.h5: is a pipe or a device"),
                                    (("rank", "g.h5", "--oracle", "true_alarms", "--session", "/dev/full"), "/dev/full: is not a file that a session can be read from")):
             self.assertIn(message, run(*arguments, code=3)[1])
         self.assertEqual(run("lbp", FIG2, "--evidence", "/dev/null")[1], "")
@@ -78,7 +83,7 @@ class Output(CommandLine):
 
     def test_files_that_may_not_grow(self):
         before = sorted(os.listdir("."))
-        for arguments in (("generate", "--like", "weblech", "new.h5"), ("lbp", "g.h5", "-o", "new.MAR")):
+        for arguments in (("generate", "--like", "weblech", "new.h5"), ("lbp", "g.h5", "-o", "new.MAR"), ("pointsto", "list.cons.txt", "-o", "new.h5")):
             done = self.outcome(arguments, stdout=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
             self.assertEqual(done.returncode, 3)
             self.assertIn("File too large", done.stderr)

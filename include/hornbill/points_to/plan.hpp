@@ -1,0 +1,58 @@
+/// \file
+/// Constraints made ready to be solved: variables that must have equal sets are one.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <hornbill/points_to/constraints.hpp>
+
+namespace hornbill::points_to {
+
+/// How variables with equal sets are found before solving.
+enum class ValueNumbering : std::uint8_t {
+  none,
+  hash_values,  ///< by the values that flow in (HVN)
+  hash_unions   ///< by their union (HU), which finds more
+};
+
+struct PlanOptions {
+  ValueNumbering value_numbering = ValueNumbering::hash_unions;
+  bool collapse_cycles = true;  ///< variables on a cycle of copies are one
+  bool hybrid_cycles = true;    ///< find what will be a cycle as soon as a pointer has a target
+};
+
+/// What was done before solving, and how long it took.
+struct PlanReport {
+  Index merged_by_cycles = 0;     ///< variables
+  Index merged_by_numbering = 0;  ///< variables
+  Index without_targets = 0;      ///< variables that point to nothing
+  Offset constraints_left = 0;
+  Offset hybrid_cycles = 0;  ///< pointers whose targets will be one with a variable
+  double elapsed_seconds = 0;
+};
+
+/// A system whose variables are representatives.
+struct HostPlan {
+  Index num_variables = 0;
+  std::vector<Index> object_sizes;
+  std::vector<Index> first_field;       ///< [num_objects], of the object that a field belongs to
+  std::vector<Index> representative;    ///< [num_variables], -1 of those that point to nothing
+  std::vector<Constraint> constraints;  ///< between representatives, sorted, none twice
+  /// a pointer and a variable: contents of the pointer's targets have the variable's set
+  std::vector<std::pair<Index, Index>> hybrid_cycles;
+  PlanReport report;
+
+  Index num_objects() const { return static_cast<Index>(object_sizes.size()); }
+};
+
+/// Finds variables that have equal sets whatever stores do, and drops constraints that say nothing.
+///
+/// Labels stand for sets: equal labels mean equal sets. What is stored in objects is not known yet, so an object's
+/// content, and what is loaded from or reached by an offset from a label, are labels of their own.
+/// \source Hardekopf and Lin, SAS 2007 (HVN, HU); PLDI 2007 (hybrid cycle detection)
+/// \cost near linear in the number of constraints; on the host, one thread
+HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options = {});
+
+}  // namespace hornbill::points_to

@@ -1,0 +1,126 @@
+// hornbill pointsto: inclusion-based points-to analysis, and questions to its solution.
+#include "pointsto.hpp"
+
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+using points_to::ValueNumbering;
+
+std::map<std::string, ValueNumbering> const numberings{
+    {"none", ValueNumbering::none}, {"hvn", ValueNumbering::hash_values}, {"hu", ValueNumbering::hash_unions}};
+
+/// A line on a terminal that counts rounds.
+points_to::SolveOptions with_progress(points_to::SolveOptions options) {
+  if (shows_progress())
+    options.progress = [](int rounds, std::size_t sets) {
+      fmt::print(stderr, "\rround {}, {} distinct sets ", rounds, sets);
+    };
+  return options;
+}
+
+void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run) {
+  auto const plan = points_to::make_plan(points_to.constraints, a.plan);
+  auto const options = with_progress(a.solve);
+  points_to.solution =
+      points_to.solution ? points_to::resume(plan, *points_to.solution, options) : points_to::solve(plan, options);
+  if (options.progress) fmt::print(stderr, "\r{:60}\r", "");
+  run = {false, plan.report, points_to.solution->report};
+}
+
+std::map<std::string, std::string> attributes_of(PointsToRun const& run) {
+  auto const& [is_stored, plan, solve] = run;
+  std::map<std::string, std::string> attributes;
+  auto const add = [&](char const* name, auto value) { attributes[name] = fmt::format("{}", value); };
+  add("plan_seconds", plan.elapsed_seconds);
+  add("merged_before_solving", plan.merged_by_cycles + plan.merged_by_numbering);
+  add("without_targets", plan.without_targets);
+  add("constraints_left", plan.constraints_left);
+  add("rounds", solve.rounds);
+  add("copy_edges", solve.copy_edges);
+  add("load_edges", solve.load_edges);
+  add("store_edges", solve.store_edges);
+  add("hubs", solve.hubs);
+  add("merged_by_cycles", solve.merged_by_cycles);
+  add("merged_by_hybrid_cycles", solve.merged_by_hybrid_cycles);
+  add("unions", solve.unions);
+  add("collapse_seconds", solve.collapse_seconds);
+  add("propagate_seconds", solve.propagate_seconds);
+  add("expand_seconds", solve.expand_seconds);
+  add("solve_seconds", solve.elapsed_seconds);
+  return attributes;
+}
+
+void run_points_to(PointsToArguments const& a) {
+  if (!a.output.empty() && !io::is_hdf5(a.output))
+    throw UsageError(fmt::format("-o {}: a solution is written to an .h5 file", a.output));
+  if (!a.output.empty()) {
+    if (a.output != a.file) keep_apart({{"FILE", a.file}}, {{"-o", a.output}});
+    io::require_writable(a.output);
+  }
+  auto points_to = io::read_points_to(a.file);
+  for (auto const& file : a.more) io::read_more_constraints(file, points_to.constraints);
+  if (a.again) points_to.solution.reset();
+  PointsToRun run{.is_stored = points_to.solution && a.more.empty(), .plan = {}, .solve = {}};
+  if (!run.is_stored) {
+    solve(a, points_to, run);
+    points_to.attributes = attributes_of(run);
+  }
+  if (!a.output.empty()) io::write_points_to(points_to, a.output);
+  print_points_to(a, points_to, run);
+}
+
+}  // namespace
+
+void add_pointsto(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("pointsto", "Find what pointers may point to (Andersen's analysis)");
+  auto a = std::make_shared<PointsToArguments>();
+  command
+      ->add_option("FILE", a->file,
+                   "Constraints: NAME.cons.txt with NAME.nodes.txt beside it, or .h5, also with a solution")
+      ->required();
+  command->add_option("-o,--output", a->output, "Write constraints and solution to this .h5 file");
+  command->add_option("--add", a->more, "Further constraints (text); goes on from the solution in FILE, if it has one");
+  command->add_option("--query", a->queries,
+                      "Print what a variable points to, and what points to an object; by name or number");
+  command
+      ->add_option("--may-alias", a->aliases, "Say whether two pointers may point to a common object; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--calls", a->calls, "Print the functions that each call through a pointer may call");
+  command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")->capture_default_str();
+  command->add_flag("--again", a->again, "Solve again where FILE holds a solution");
+  command
+      ->add_option("--value-numbering", a->plan.value_numbering,
+                   "How variables with equal sets are found before solving: none, hvn (by values that flow in) or hu "
+                   "(by their unions, the default)")
+      ->transform(CLI::CheckedTransformer(numberings).description("none, hvn or hu"));
+  command->add_flag_callback(
+      "--no-cycles", [a] { a->plan.collapse_cycles = a->solve.collapse_cycles = false; },
+      "Do not collapse cycles of copies");
+  command->add_flag_callback(
+      "--no-hybrid-cycles", [a] { a->plan.hybrid_cycles = false; },
+      "Do not look for cycles through pointers before solving");
+  command->add_flag_callback(
+      "--no-hubs", [a] { a->solve.hubs = false; }, "Connect each target with each load and store, not through hubs");
+  add_bytes_option(*command, "--memory", a->solve.max_bytes,
+                   "Memory that sets may take (default: that of the machine)");
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer(
+      "The solution is the least one and does not depend on these options. Examples:\n"
+      "  hornbill pointsto sqlite.cons.txt -o sqlite.h5\n"
+      "  hornbill pointsto sqlite.h5 --query main#argv --may-alias p q");
+  command->callback([a] { run_points_to(*a); });
+}
+
+}  // namespace hornbill::cli

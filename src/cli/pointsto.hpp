@@ -1,0 +1,33 @@
+// What the files of `hornbill pointsto` share.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hornbill/io/constraint_file.hpp>
+#include <hornbill/points_to.hpp>
+
+namespace hornbill::cli {
+
+struct PointsToArguments {
+  std::string file, output;
+  std::vector<std::string> more, queries;
+  std::vector<std::pair<std::string, std::string>> aliases;
+  bool calls = false, again = false, json = false;
+  std::size_t count = 20;
+  points_to::PlanOptions plan;
+  points_to::SolveOptions solve;
+};
+
+/// What was done: nothing where a file had the solution.
+struct PointsToRun {
+  bool is_stored = false;
+  points_to::PlanReport plan;
+  points_to::SolveReport solve;
+};
+
+/// Prints what is asked for, and a summary where nothing is.   \throws InputError for names that there are not
+void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, PointsToRun const& run);
+
+}  // namespace hornbill::cli

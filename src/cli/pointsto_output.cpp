@@ -1,0 +1,273 @@
+// hornbill pointsto: answers as text and JSON.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/io/names.hpp>
+
+#include "output.hpp"
+#include "pointsto.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+using points_to::ConstraintKind, points_to::ConstraintSystem, points_to::Solution;
+
+struct QueryAnswer {
+  Index variable;
+  std::span<Index const> points_to;
+  std::optional<std::vector<Index>> pointed_to_by;  ///< of objects
+};
+
+struct AliasAnswer {
+  Index first, second;
+  std::vector<Index> common;
+};
+
+struct CallAnswer {
+  points_to::IndirectCall call;
+  std::vector<Index> functions;
+};
+
+/// Questions to one solution.
+class Answers {
+ public:
+  Answers(std::string const& file, io::PointsTo const& points_to)
+      : file_(file),
+        system_(points_to.constraints),
+        solution_(*points_to.solution),
+        names_(system_.variable_names, system_.num_variables) {}
+
+  Index find(std::string const& text) const {
+    if (auto const variable = names_.find(text)) return *variable;
+    throw InputError(
+        file_, "",
+        fmt::format("there is no variable '{}', neither by name nor by number: numbers are 0 to {}{}", text,
+                    system_.num_variables - 1, system_.variable_names.empty() ? "; the file has no names" : ""));
+  }
+  std::string label(Index variable) const {
+    if (system_.variable_names.empty() || system_.variable_names[variable].empty()) return fmt::format("{}", variable);
+    return fmt::format("{} ({})", io::as_line(system_.variable_names[variable]), variable);
+  }
+
+  QueryAnswer query(std::string const& text) const {
+    QueryAnswer answer{.variable = find(text), .points_to = {}, .pointed_to_by = {}};
+    answer.points_to = solution_.objects_of(answer.variable);
+    if (answer.variable < system_.num_objects()) answer.pointed_to_by = pointers_to(answer.variable);
+    return answer;
+  }
+  AliasAnswer alias(std::pair<std::string, std::string> const& texts) const {
+    AliasAnswer answer{find(texts.first), find(texts.second), {}};
+    std::ranges::set_intersection(solution_.objects_of(answer.first), solution_.objects_of(answer.second),
+                                  std::back_inserter(answer.common));
+    return answer;
+  }
+  /// Calls that the file lists; or else pointers with fields, some of whose targets are functions.
+  std::vector<CallAnswer> calls() const {
+    std::vector<CallAnswer> answers;
+    if (!system_.calls.empty()) {
+      for (auto const& call : system_.calls) answers.push_back({call, functions_of(call.pointer)});
+      return answers;
+    }
+    std::vector<bool> is_known(system_.num_variables);
+    for (std::size_t c = 0; c < system_.constraints.size(); ++c) {
+      auto const& constraint = system_.constraints[c];
+      if (constraint.kind != ConstraintKind::offset || constraint.offset == 0 || is_known[constraint.source]) continue;
+      is_known[constraint.source] = true;
+      CallAnswer answer{{constraint.source, system_.place_of_constraint.empty() ? -1 : system_.place_of_constraint[c]},
+                        functions_of(constraint.source)};
+      if (!answer.functions.empty()) answers.push_back(std::move(answer));
+    }
+    return answers;
+  }
+
+ private:
+  std::vector<Index> pointers_to(Index object) const {
+    std::vector<bool> has_object(solution_.num_sets());
+    for (Index s = 0; s < solution_.num_sets(); ++s)
+      has_object[s] = std::ranges::binary_search(solution_.objects_of_set(s), object);
+    std::vector<Index> pointers;
+    for (Index v = 0; v < system_.num_variables; ++v)
+      if (has_object[solution_.set_of_variable[v]]) pointers.push_back(v);
+    return pointers;
+  }
+  std::vector<Index> functions_of(Index pointer) const {
+    std::vector<Index> functions;
+    for (Index const object : solution_.objects_of(pointer))
+      if (system_.is_function[object]) functions.push_back(object);
+    return functions;
+  }
+
+  std::string const& file_;
+  ConstraintSystem const& system_;
+  Solution const& solution_;
+  io::VariableNames names_;
+};
+
+// --- text ---
+
+void print_list(std::span<Index const> variables, Answers const& answers, std::size_t count) {
+  for (Index const v : variables.first(std::min(count, variables.size()))) write_out("  {}\n", answers.label(v));
+  if (variables.size() > count) write_out("  and {} more (--count, --json)\n", variables.size() - count);
+}
+
+std::string counted(std::size_t count, char const* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void print(QueryAnswer const& answer, Answers const& answers, std::size_t count) {
+  write_out("{} points to {}{}\n", answers.label(answer.variable), counted(answer.points_to.size(), "object"),
+            answer.points_to.empty() ? "" : ":");
+  print_list(answer.points_to, answers, count);
+  if (!answer.pointed_to_by) return;
+  write_out("{} is pointed to by {}{}\n", answers.label(answer.variable),
+            counted(answer.pointed_to_by->size(), "variable"), answer.pointed_to_by->empty() ? "" : ":");
+  print_list(*answer.pointed_to_by, answers, count);
+}
+
+void print(AliasAnswer const& answer, Answers const& answers, std::size_t count) {
+  auto const first = answers.label(answer.first), second = answers.label(answer.second);
+  if (answer.common.empty()) {
+    write_out("{} and {} do not point to a common object\n", first, second);
+    return;
+  }
+  write_out("{} and {} may point to the same of {}:\n", first, second, counted(answer.common.size(), "object"));
+  print_list(answer.common, answers, count);
+}
+
+void print(CallAnswer const& answer, ConstraintSystem const& system, Answers const& answers, std::size_t count) {
+  write_out("{}{} may call {}{}\n", answer.call.place < 0 ? "" : io::as_line(system.places[answer.call.place]) + ": ",
+            answers.label(answer.call.pointer), counted(answer.functions.size(), "function"),
+            answer.functions.empty() ? "" : ":");
+  print_list(answer.functions, answers, count);
+}
+
+Offset largest_set(Solution const& solution) {
+  Offset largest = 0;
+  for (Index s = 0; s < solution.num_sets(); ++s)
+    largest = std::max(largest, solution.set_offsets[s + 1] - solution.set_offsets[s]);
+  return largest;
+}
+
+void print_summary(std::string const& file, io::PointsTo const& points_to, PointsToRun const& run) {
+  auto const& system = points_to.constraints;
+  auto const& solution = *points_to.solution;
+  write_out("{}: {} variables, {} objects, {} constraints\n", file, system.num_variables, system.num_objects(),
+            system.num_constraints());
+  if (!run.is_stored) {
+    write_out("before solving: {} variables merged, {} point to nothing, {} constraints left; {}\n",
+              run.plan.merged_by_cycles + run.plan.merged_by_numbering, run.plan.without_targets,
+              run.plan.constraints_left, human_seconds(run.plan.elapsed_seconds));
+    write_out("solved: {} rounds, {} edges, {} hubs, {} variables merged; {}\n", run.solve.rounds,
+              run.solve.copy_edges + run.solve.load_edges + run.solve.store_edges, run.solve.hubs,
+              run.solve.merged_by_cycles + run.solve.merged_by_hybrid_cycles, human_seconds(run.solve.elapsed_seconds));
+  }
+  write_out("{} facts; {} distinct sets of {} objects, the largest of {}\n", solution.num_facts(),
+            solution.num_sets() - 1, solution.set_objects.size(), largest_set(solution));
+}
+
+// --- JSON ---
+
+nlohmann::json to_json(Index variable, ConstraintSystem const& system) {
+  nlohmann::json json{{"variable", variable}};
+  if (!system.variable_names.empty() && !system.variable_names[variable].empty())
+    json["name"] = system.variable_names[variable];
+  return json;
+}
+
+nlohmann::json to_json(std::span<Index const> variables, ConstraintSystem const& system) {
+  auto list = nlohmann::json::array();
+  for (Index const v : variables) list.push_back(to_json(v, system));
+  return list;
+}
+
+nlohmann::json to_json(PointsToRun const& run) {
+  auto const& [is_stored, plan, solve] = run;
+  return {{"plan",
+           {{"merged_by_cycles", plan.merged_by_cycles},
+            {"merged_by_numbering", plan.merged_by_numbering},
+            {"without_targets", plan.without_targets},
+            {"constraints_left", plan.constraints_left},
+            {"hybrid_cycles", plan.hybrid_cycles},
+            {"seconds", plan.elapsed_seconds}}},
+          {"solve",
+           {{"rounds", solve.rounds},
+            {"copy_edges", solve.copy_edges},
+            {"load_edges", solve.load_edges},
+            {"store_edges", solve.store_edges},
+            {"hubs", solve.hubs},
+            {"merged_by_cycles", solve.merged_by_cycles},
+            {"merged_by_hybrid_cycles", solve.merged_by_hybrid_cycles},
+            {"unions", solve.unions},
+            {"collapse_seconds", solve.collapse_seconds},
+            {"propagate_seconds", solve.propagate_seconds},
+            {"expand_seconds", solve.expand_seconds},
+            {"seconds", solve.elapsed_seconds}}}};
+}
+
+nlohmann::json summary_json(std::string const& file, io::PointsTo const& points_to, PointsToRun const& run) {
+  auto const& system = points_to.constraints;
+  auto const& solution = *points_to.solution;
+  nlohmann::json json{{"file", file},
+                      {"variables", system.num_variables},
+                      {"objects", system.num_objects()},
+                      {"constraints", system.num_constraints()},
+                      {"facts", solution.num_facts()},
+                      {"distinct_sets", solution.num_sets() - 1},
+                      {"set_objects", solution.set_objects.size()},
+                      {"largest_set", largest_set(solution)}};
+  if (!run.is_stored) json.update(to_json(run));
+  return json;
+}
+
+nlohmann::json answers_json(PointsToArguments const& a, ConstraintSystem const& system, Answers const& answers) {
+  auto json = nlohmann::json::object();
+  for (auto const& text : a.queries) {
+    auto const answer = answers.query(text);
+    auto one = to_json(answer.variable, system);
+    one["points_to"] = to_json(answer.points_to, system);
+    if (answer.pointed_to_by) one["pointed_to_by"] = to_json(*answer.pointed_to_by, system);
+    json["queries"].push_back(std::move(one));
+  }
+  for (auto const& pair : a.aliases) {
+    auto const answer = answers.alias(pair);
+    json["may_alias"].push_back({{"first", to_json(answer.first, system)},
+                                 {"second", to_json(answer.second, system)},
+                                 {"may_alias", !answer.common.empty()},
+                                 {"objects", to_json(answer.common, system)}});
+  }
+  if (!a.calls) return json;
+  json["calls"] = nlohmann::json::array();
+  for (auto const& answer : answers.calls()) {
+    auto one = nlohmann::json{{"pointer", to_json(answer.call.pointer, system)},
+                              {"functions", to_json(answer.functions, system)}};
+    if (answer.call.place >= 0) one["place"] = system.places[answer.call.place];
+    json["calls"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
+
+void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, PointsToRun const& run) {
+  Answers const answers(a.file, points_to);
+  if (a.json) {
+    auto json = summary_json(a.file, points_to, run);
+    json.update(answers_json(a, points_to.constraints, answers));
+    print_json(json);
+    return;
+  }
+  if (a.queries.empty() && a.aliases.empty() && !a.calls) print_summary(a.file, points_to, run);
+  for (auto const& text : a.queries) print(answers.query(text), answers, a.count);
+  for (auto const& pair : a.aliases) print(answers.alias(pair), answers, a.count);
+  if (!a.calls) return;
+  if (points_to.constraints.calls.empty())
+    write_out("{} lists no calls: these are pointers to structures, some of which are functions\n", a.file);
+  for (auto const& answer : answers.calls()) print(answer, points_to.constraints, answers, a.count);
+}
+
+}  // namespace hornbill::cli

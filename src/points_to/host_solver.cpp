@@ -1,0 +1,309 @@
+// Points-to analysis by one thread: waves over sets that are stored once.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/points_to/solve.hpp>
+
+#include "copy_graph.hpp"
+#include "nodes.hpp"
+#include "offset_sets.hpp"
+#include "set_pool.hpp"
+
+namespace hornbill::points_to {
+namespace {
+
+/// Adds the time it lives to a number of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(Stopwatch const&) = delete;
+  Stopwatch& operator=(Stopwatch const&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Constraints through one pointer, and the targets that they were applied to.
+struct Dereference {
+  Index pointer = 0;
+  Index begin = 0, end = 0;  ///< of its constraints
+  Index cycle = -1;          ///< a variable whose set the targets' contents have, if there is one
+  SetId done = empty_set;
+};
+
+/// Dereferences by their new targets.
+using Group = std::span<std::pair<SetId, Index> const>;
+
+Index pointer_of(Constraint const& c) { return c.kind == ConstraintKind::store ? c.destination : c.source; }
+bool is_dereference(Constraint const& c) {
+  return c.kind != ConstraintKind::address_of && c.kind != ConstraintKind::copy;
+}
+
+class HostSolver {
+ public:
+  HostSolver(HostPlan const& plan, SolveOptions const& options)
+      : plan_(plan), options_(options), nodes_(plan.representative, pool_), graph_(nodes_), offsets_(plan, pool_) {
+    pool_.set_limit(options.max_bytes);
+    add_copies();
+    add_addresses();
+    add_dereferences();
+  }
+
+  /// Variables have at least these sets.
+  void add_sets(Solution const& earlier);
+
+  Solution solve() {
+    do {
+      ++report_.rounds;
+      collapse();
+      propagate();
+      if (options_.progress) options_.progress(report_.rounds, pool_.num_sets());
+    } while (expand());
+    report_.unions = static_cast<Offset>(pool_.num_unions());
+    return collected();
+  }
+
+ private:
+  void add_copies();
+  void add_addresses();
+  void add_dereferences();
+
+  void collapse() {
+    Stopwatch const watch(report_.collapse_seconds);
+    report_.merged_by_cycles += graph_.collapse(options_.collapse_cycles);
+  }
+  void propagate() {
+    Stopwatch const watch(report_.propagate_seconds);
+    graph_.propagate(options_.collapse_cycles);
+  }
+  bool expand();
+  void apply_to_new_targets(Index d);
+  void merge_contents(SetId targets, Index variable);
+  void add_edges(SetId targets, Group group);
+  void find_ends(Group group, ConstraintKind kind);
+  void connect(std::vector<Index> const& from, std::vector<Index> const& to, Offset& num_edges);
+  void add_edge(Index from, Index to, Offset& num_edges);
+
+  Solution collected();
+
+  HostPlan const& plan_;
+  SolveOptions options_;
+  SolveReport report_;
+  SetPool pool_;
+  Nodes nodes_;
+  CopyGraph graph_;
+  OffsetSets offsets_;
+  std::vector<Constraint> through_pointers_;  // sorted by pointer
+  std::vector<Dereference> dereferences_;
+  // of one round
+  bool changes_ = false;
+  std::vector<std::pair<SetId, Index>> groups_;  // new targets, dereference
+  Marks marks_;
+  std::vector<Index> contents_, ends_;
+  std::vector<SetId> sets_;
+};
+
+// --- what there is at first ---
+
+void HostSolver::add_sets(Solution const& earlier) {
+  if (earlier.set_of_variable.size() > static_cast<std::size_t>(plan_.num_variables))
+    throw InputError(fmt::format("the earlier solution has {} variables; there are {}", earlier.set_of_variable.size(),
+                                 plan_.num_variables));
+  std::vector<SetId> sets;
+  for (Index s = 0; s < earlier.num_sets(); ++s) {
+    auto const objects = earlier.objects_of_set(s);
+    if (!objects.empty() && objects.back() >= plan_.num_objects())
+      throw InputError(fmt::format("the earlier solution has object {}; objects are 0 to {}", objects.back(),
+                                   plan_.num_objects() - 1));
+    sets.push_back(pool_.of(objects));
+  }
+  for (std::size_t v = 0; v < earlier.set_of_variable.size(); ++v)
+    nodes_.add_to(nodes_.root(static_cast<Index>(v)), sets[earlier.set_of_variable[v]]);
+}
+
+void HostSolver::add_copies() {
+  for (auto const& c : plan_.constraints) {
+    if (c.kind != ConstraintKind::copy) continue;
+    graph_.add_edge(c.source, c.destination);
+    ++report_.copy_edges;
+  }
+}
+
+void HostSolver::add_addresses() {
+  std::vector<std::pair<Index, Index>> addresses;  // variable, object
+  for (auto const& c : plan_.constraints)
+    if (c.kind == ConstraintKind::address_of) addresses.emplace_back(c.destination, c.source);
+  std::ranges::sort(addresses);
+  std::vector<Index> objects;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    objects.push_back(addresses[i].second);
+    if (i + 1 < addresses.size() && addresses[i + 1].first == addresses[i].first) continue;
+    nodes_.add_to(addresses[i].first, pool_.of(objects));
+    objects.clear();
+  }
+}
+
+void HostSolver::add_dereferences() {
+  std::ranges::copy_if(plan_.constraints, std::back_inserter(through_pointers_), is_dereference);
+  std::ranges::stable_sort(through_pointers_, {}, pointer_of);
+  auto cycles = plan_.hybrid_cycles;
+  std::ranges::sort(cycles);
+  auto cycle = cycles.begin();
+  auto const count = static_cast<Index>(through_pointers_.size());
+  for (Index begin = 0, end = 0; begin < count; begin = end) {
+    Index const pointer = pointer_of(through_pointers_[begin]);
+    while (end < count && pointer_of(through_pointers_[end]) == pointer) ++end;
+    while (cycle != cycles.end() && cycle->first < pointer) ++cycle;
+    bool const has_cycle = cycle != cycles.end() && cycle->first == pointer;
+    dereferences_.push_back({pointer, begin, end, has_cycle ? cycle->second : -1, empty_set});
+  }
+}
+
+// --- expanding ---
+
+/// Applies constraints to new targets of their pointers.   \return whether anything has changed
+bool HostSolver::expand() {
+  Stopwatch const watch(report_.expand_seconds);
+  changes_ = false;
+  groups_.clear();
+  for (std::size_t d = 0; d < dereferences_.size(); ++d) apply_to_new_targets(static_cast<Index>(d));
+  std::ranges::sort(groups_);
+  for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
+    while (end < groups_.size() && groups_[end].first == groups_[begin].first) ++end;
+    add_edges(groups_[begin].first, Group(groups_).subspan(begin, end - begin));
+  }
+  return changes_;
+}
+
+void HostSolver::apply_to_new_targets(Index d) {
+  auto& dereference = dereferences_[d];
+  auto const set = nodes_.set(nodes_.root(dereference.pointer));
+  if (set == dereference.done) return;
+  auto const targets = pool_.subtract(set, dereference.done);
+  dereference.done = set;
+  bool has_edges = false;
+  for (Index c = dereference.begin; c < dereference.end; ++c) {
+    auto const& [kind, source, destination, offset] = through_pointers_[c];
+    if (kind == ConstraintKind::offset)
+      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(targets, offset));
+    else if (kind == ConstraintKind::any_offset)
+      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.all_fields(targets));
+    else
+      has_edges = true;
+  }
+  if (has_edges) groups_.emplace_back(targets, d);
+  if (dereference.cycle >= 0) merge_contents(targets, dereference.cycle);
+}
+
+void HostSolver::merge_contents(SetId targets, Index variable) {
+  pool_.for_each(targets, [&](Index object) {
+    if (!nodes_.merge(variable, object)) return;
+    ++report_.merged_by_hybrid_cycles;
+    changes_ = true;
+    graph_.send_again(nodes_.root(variable));
+  });
+}
+
+/// Edges for loads and stores of pointers that have the same new targets.
+void HostSolver::add_edges(SetId targets, Group group) {
+  contents_.clear();
+  marks_.clear(nodes_.size());
+  pool_.for_each(targets, [&](Index object) {
+    if (Index const root = nodes_.root(object); marks_.mark(root)) contents_.push_back(root);
+  });
+  find_ends(group, ConstraintKind::load);
+  connect(contents_, ends_, report_.load_edges);
+  find_ends(group, ConstraintKind::store);
+  connect(ends_, contents_, report_.store_edges);
+}
+
+/// Destinations of loads, or sources of stores, through the pointers of a group.
+void HostSolver::find_ends(Group group, ConstraintKind kind) {
+  ends_.clear();
+  marks_.clear(nodes_.size());
+  for (auto const& [targets, d] : group)
+    for (Index c = dereferences_[d].begin; c < dereferences_[d].end; ++c) {
+      auto const& constraint = through_pointers_[c];
+      if (constraint.kind != kind) continue;
+      Index const root = nodes_.root(kind == ConstraintKind::load ? constraint.destination : constraint.source);
+      if (marks_.mark(root)) ends_.push_back(root);
+    }
+}
+
+/// An edge from each to each, or through a hub where that is fewer.
+void HostSolver::connect(std::vector<Index> const& from, std::vector<Index> const& to, Offset& num_edges) {
+  if (from.empty() || to.empty()) return;
+  if (!options_.hubs || from.size() == 1 || to.size() == 1) {
+    for (Index const a : from)
+      for (Index const b : to)
+        if (a != b) add_edge(a, b, num_edges);
+    return;
+  }
+  Index const hub = nodes_.add();
+  ++report_.hubs;
+  num_edges += static_cast<Offset>(from.size());
+  sets_.clear();
+  for (Index const a : from) {
+    graph_.add_edge(a, hub);
+    sets_.push_back(nodes_.set(a));
+  }
+  nodes_.add_to(hub, pool_.unite_all(sets_));
+  for (Index const b : to) add_edge(hub, b, num_edges);
+}
+
+void HostSolver::add_edge(Index from, Index to, Offset& num_edges) {
+  ++num_edges;
+  changes_ = true;
+  graph_.add_edge(from, to);
+  nodes_.add_to(to, nodes_.set(from));
+}
+
+// --- the result ---
+
+Solution HostSolver::collected() {
+  Solution solution;
+  solution.set_of_variable.resize(plan_.num_variables);
+  solution.set_offsets = {0, 0};
+  std::vector<Index> number(pool_.num_sets(), -1);
+  number[empty_set] = 0;
+  for (Index v = 0; v < plan_.num_variables; ++v) {
+    auto const set = nodes_.set(nodes_.root(v));
+    if (number[set] < 0) {
+      number[set] = solution.num_sets();
+      pool_.for_each(set, [&](Index object) { solution.set_objects.push_back(object); });
+      solution.set_offsets.push_back(static_cast<Offset>(solution.set_objects.size()));
+    }
+    solution.set_of_variable[v] = number[set];
+  }
+  solution.report = report_;
+  return solution;
+}
+
+Solution solve_from(HostPlan const& plan, Solution const* earlier, SolveOptions const& options) {
+  double seconds = 0;
+  Solution solution;
+  {
+    Stopwatch const watch(seconds);
+    HostSolver solver(plan, options);
+    if (earlier) solver.add_sets(*earlier);
+    solution = solver.solve();
+  }
+  solution.report.elapsed_seconds = seconds;
+  return solution;
+}
+
+}  // namespace
+
+Solution solve(HostPlan const& plan, SolveOptions const& options) { return solve_from(plan, nullptr, options); }
+
+Solution resume(HostPlan const& plan, Solution const& earlier, SolveOptions const& options) {
+  return solve_from(plan, &earlier, options);
+}
+
+}  // namespace hornbill::points_to

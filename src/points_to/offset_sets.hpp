@@ -1,0 +1,31 @@
+// Fields at an offset from the objects of a set. Internal to src/points_to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hornbill/points_to/plan.hpp>
+
+#include "set_pool.hpp"
+
+namespace hornbill::points_to {
+
+/// Equations (5) and (6) of hornbill/points_to/README.md, for sets; each is formed once.
+class OffsetSets {
+ public:
+  OffsetSets(HostPlan const& plan, SetPool& pool) : plan_(plan), pool_(pool) {}
+  SetId shifted(SetId objects, Index offset);
+  SetId all_fields(SetId objects);
+
+ private:
+  std::span<std::uint64_t const> objects_beyond(Index offset);
+
+  HostPlan const& plan_;
+  SetPool& pool_;
+  PairMap shifted_, all_fields_;
+  std::vector<std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
+  std::vector<Index> elements_;
+};
+
+}  // namespace hornbill::points_to

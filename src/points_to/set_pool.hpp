@@ -1,0 +1,135 @@
+// Sets of objects by number: equal sets are stored once, and operations on them are done once. Internal to
+// src/points_to.
+//
+// A program has millions of facts but few distinct sets, and most unions were formed before: a union costs a look-up.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <hornbill/types.hpp>
+
+namespace hornbill::points_to {
+
+/// A set by its number. Equal sets have equal numbers.
+using SetId = std::uint32_t;
+inline constexpr SetId empty_set = 0;
+
+/// A number for each pair of numbers that was asked for: a hash table with open addressing.
+class PairMap {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffu;
+
+  PairMap() : slots_(std::size_t{1} << (64 - shift_), Slot{unused, none}) {}
+  /// Where the number of a pair stands: `none` if it was not known. Valid until the next call.
+  std::uint32_t& operator()(std::uint32_t first, std::uint32_t second) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    auto const key = std::uint64_t{first} << 32 | second;
+    auto& slot = slot_of(key);
+    if (slot.key == unused) {
+      slot.key = key;
+      ++size_;
+    }
+    return slot.value;
+  }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
+
+ private:
+  static constexpr std::uint64_t unused = ~std::uint64_t{0};
+  struct Slot {
+    std::uint64_t key;
+    std::uint32_t value;
+  };
+  Slot& slot_of(std::uint64_t key) {
+    auto const mask = slots_.size() - 1;
+    auto at = static_cast<std::size_t>(((key ^ key >> 32) * 0x9e3779b97f4a7c15u) >> shift_);
+    while (slots_[at].key != key && slots_[at].key != unused) at = (at + 1) & mask;
+    return slots_[at];
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size(), Slot{unused, none});
+    old.swap(slots_);
+    --shift_;
+    for (auto const& slot : old)
+      if (slot.key != unused) slot_of(slot.key) = slot;
+  }
+
+  unsigned shift_ = 54;  // 64 less the bits of a slot's number
+  std::vector<Slot> slots_;
+  std::size_t size_ = 0;
+};
+
+/// A set is the words of 64 bits in which it has elements: their positions, ascending, and their bits.
+struct Words {
+  std::uint64_t const* bits = nullptr;
+  std::uint32_t const* positions = nullptr;
+  std::uint32_t count = 0;
+};
+
+/// All sets, each stored once. Nothing is forgotten.
+class SetPool {
+ public:
+  SetPool();
+  SetPool(SetPool const&) = delete;
+  SetPool& operator=(SetPool const&) = delete;
+
+  SetId singleton(std::uint32_t element);
+  /// The set of all elements of some sets.
+  SetId unite(SetId a, SetId b) {
+    if (a == b || b == empty_set) return a;
+    if (a == empty_set) return b;
+    return unite_different(a < b ? a : b, a < b ? b : a);
+  }
+  /// The list is used up.
+  SetId unite_all(std::vector<SetId>& sets);
+  /// The elements of a that are not in b.
+  SetId subtract(SetId a, SetId b) {
+    if (a == b || a == empty_set) return empty_set;
+    if (b == empty_set) return a;
+    return subtract_different(a, b);
+  }
+  /// Elements that a mask has, each plus an offset. Not looked up: who asks again remembers.
+  SetId shift(SetId set, std::uint32_t offset, std::span<std::uint64_t const> mask);
+  /// A set of these elements, in ascending order.
+  SetId of(std::span<Index const> elements);
+
+  Words words(SetId set) const { return sets_[set]; }
+  template <class Function>
+  void for_each(SetId set, Function const& function) const {
+    auto const words = sets_[set];
+    for (std::uint32_t i = 0; i < words.count; ++i)
+      for (auto bits = words.bits[i]; bits != 0; bits &= bits - 1)
+        function(static_cast<Index>(words.positions[i] * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
+  }
+  std::size_t num_elements(SetId set) const;
+  std::size_t num_sets() const { return sets_.size(); }
+  std::size_t num_unions() const { return unions_.size(); }
+  /// From now on sets may take so much memory.   \param max_bytes  0: as much as the machine has
+  void set_limit(std::size_t max_bytes);
+  std::size_t bytes() const;
+
+ private:
+  SetId unite_different(SetId a, SetId b);
+  SetId subtract_different(SetId a, SetId b);
+  /// The set whose words are those of the scratch memory, of which so many are used.
+  SetId intern(std::uint32_t count);
+  void reserve_scratch(std::size_t count);
+  void store(std::uint32_t count);
+  void grow_index();
+
+  std::vector<Words> sets_;
+  std::vector<std::uint64_t> hashes_;                     // [num_sets]
+  std::vector<SetId> index_;                              // by hash; empty_set where there is none
+  std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;  // of the words of all sets
+  std::size_t chunk_used_ = 0, chunk_size_ = 0, bytes_ = 0, max_bytes_ = SIZE_MAX;
+  std::vector<std::uint64_t> scratch_bits_;
+  std::vector<std::uint32_t> scratch_positions_;
+  PairMap unions_, differences_;
+};
+
+}  // namespace hornbill::points_to

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Points-to analysis, and constraints in `convert`, `info` and other commands. Usage: test_pointsto.py PROGRAM SOURCE_DIR"""
+import glob
+import json
+import lzma
+import os
+import shutil
+
+from support import SOURCE, CommandLine, main, run
+
+PROGRAMS = ["zlib.fi", "zlib.fs", "lua.fi", "lua.fs", "sqlite.fs"]
+
+
+def splitmix64(x):
+    mask = (1 << 64) - 1
+    x = (x + 0x9E3779B97F4A7C15) & mask
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    return x ^ (x >> 31)
+
+
+class PointsTo(CommandLine):
+    def setUp(self):
+        for file in glob.glob(os.path.join(SOURCE, "inputs", "golden", "points_to", "list.*")):
+            shutil.copy(file, ".")
+
+    def answer(self, *arguments):
+        return json.loads(run("pointsto", *arguments, "--json")[0])
+
+    def names(self, objects):
+        return [one["name"] for one in objects]
+
+    def test_questions(self):
+        for file in ("list.cons.txt", "list.h5", "solved.h5"):
+            if file == "solved.h5":
+                run("pointsto", "list.cons.txt", "-o", "solved.h5")
+            out = self.answer(file, "--query", "q", "--query", 9, "--may-alias", "n", "p", "--may-alias", "q", "p", "--calls")
+            self.assertEqual(self.names(out["queries"][0]["points_to"]), ["x", "y"])
+            self.assertNotIn("pointed_to_by", out["queries"][0])
+            self.assertEqual(self.names(out["queries"][1]["points_to"]), ["b.next"])
+            self.assertEqual([one["variable"] for one in out["queries"][1]["pointed_to_by"]], [4, 13])
+            self.assertEqual([(one["may_alias"], self.names(one["objects"])) for one in out["may_alias"]], [(True, ["a.next"]), (False, [])])
+            self.assertEqual([(call["pointer"]["variable"], call["place"], self.names(call["functions"])) for call in out["calls"]], [(16, "list.c:9", ["set"])])
+            self.assertEqual(out["facts"], 21)
+            self.assertEqual("solve" in out, file != "solved.h5")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--query", "q")[0], "q (14) points to 2 objects:\n  x (6)\n  y (7)\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--query", "q", "--count", 1)[0], "q (14) points to 2 objects:\n  x (6)\n  and 1 more (--count, --json)\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--may-alias", "q", "p")[0], "q (14) and p (13) do not point to a common object\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--calls")[0], "list.c:9: 16 may call 1 function:\n  set (2)\n")
+        self.assertIn("21 facts; 10 distinct sets of 13 objects, the largest of 2\n", run("pointsto", "list.cons.txt")[0])
+
+    def test_calls_that_are_not_listed(self):
+        os.remove("list.calls.txt")
+        out = run("pointsto", "list.cons.txt", "--calls")[0]
+        self.assertEqual(out, "list.cons.txt lists no calls: these are pointers to structures, some of which are functions\nlist.c:9: 16 may call 1 function:\n  set (2)\n")
+
+    def test_devices(self):
+        run("pointsto", "list.cons.txt", "-o", "all.h5")
+        with open("all.h5", "rb") as file:
+            self.assertGreater(len(file.read()), 0)
+        expected = self.answer("list.cons.txt", "--query", "v")["queries"]
+        for options in (["--value-numbering", "none"], ["--value-numbering", "hvn"], ["--no-cycles"], ["--no-hybrid-cycles"], ["--no-hubs"]):
+            self.assertEqual(self.answer("list.cons.txt", *options, "--query", "v")["queries"], expected)
+
+    def test_more_constraints(self):
+        run("pointsto", "list.cons.txt", "-o", "first.h5")
+        self.write("more.txt", "23\n2\n0,10,22,1,0\n1,22,12,1,0\n")
+        out = self.answer("first.h5", "--add", "more.txt", "-o", "second.h5", "--query", "b.value")
+        self.assertEqual(self.names(out["queries"][0]["points_to"]), ["x", "y"])
+        self.assertEqual(self.answer("second.h5", "--query", 22)["queries"], self.answer("second.h5", "--again", "--query", 22)["queries"])
+        self.assertEqual(self.answer("list.cons.txt", "--add", "more.txt", "--query", 22)["queries"], self.answer("second.h5", "--query", 22)["queries"])
+        self.write("more.txt", "23\n3\n0,10,22,1,0\n1,22,12,1,0\n")
+        self.assertIn("more.txt: has 2 constraints; its header says 3", run("pointsto", "first.h5", "--add", "more.txt", code=3)[1])
+
+    def test_files(self):
+        run("pointsto", "list.cons.txt", "-o", "solved.h5")
+        self.assertIn("the solution", run("convert", "solved.h5", "again.cons.txt")[1])
+        for ending in ("cons", "nodes", "objnames", "places", "calls"):
+            with open(f"list.{ending}.txt") as one, open(f"again.{ending}.txt") as other:
+                self.assertEqual(one.read(), other.read())
+        run("convert", "solved.h5", "copy.h5")
+        self.assertNotIn("solve", self.answer("copy.h5"))  # it went with them
+        self.assertEqual(json.loads(run("info", "copy.h5", "--json")[0])["points_to"]["facts"], 21)
+        self.assertIn("constraints                16\n", run("info", "list.cons.txt")[0])
+
+    def test_errors(self):
+        self.assertIn("there is no variable 'z', neither by name nor by number: numbers are 0 to 21", run("pointsto", "list.cons.txt", "--query", "z", code=3)[1])
+        self.assertIn("-o x.txt: a solution is written to an .h5 file", run("pointsto", "list.cons.txt", "-o", "x.txt", code=2)[1])
+        self.assertIn("holds points-to constraints, not a model", run("lbp", "list.h5", code=3)[1])
+        self.assertIn("holds no points-to constraints", run("pointsto", "g.h5", code=3)[1])
+        self.assertIn("missing.cons.txt", run("pointsto", "missing.cons.txt", code=3)[1])
+        self.assertIn("the collection of distinct sets does not fit: ", run("pointsto", "list.cons.txt", "--memory", 100, code=6)[1])
+        run("pointsto", "list.cons.txt", "--value-numbering", "x", code=2)
+        run("pointsto", "list.cons.txt", "--may-alias", "q", code=2)
+
+    def test_real_programs(self):
+        data = os.path.join(SOURCE, "..", "shared", "data", "points-to")
+        if not os.path.isdir(data):
+            self.skipTest("reference results are not here")
+        for program in PROGRAMS:
+            for kind in ("cons", "nodes"):
+                with lzma.open(os.path.join(data, f"{program}.{kind}.txt.xz")) as packed, open(f"{program}.{kind}.txt", "wb") as out:
+                    out.write(packed.read())
+            run("pointsto", f"{program}.cons.txt", "-o", "out.h5")
+            self.check_sets(program, os.path.join(data, f"{program}.ref.xz"))
+
+    def check_sets(self, program, reference):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is not here")
+        with h5py.File("out.h5") as file:
+            group = file["points_to"]
+            set_of, offsets, objects = group["set_of_variable"][:].tolist(), group["set_offsets"][:].tolist(), group["set_objects"][:].tolist()
+        hashes = [sum(splitmix64(o + 1) for o in objects[begin:end]) & ((1 << 64) - 1) for begin, end in zip(offsets, offsets[1:])]
+        expected = [(0, 0)] * len(set_of)
+        with lzma.open(reference, "rt") as lines:
+            for line in lines:
+                if not line.startswith("#"):
+                    variable, count, digest = line.split()
+                    expected[int(variable)] = int(count), int(digest, 16)
+        self.assertEqual([(offsets[s + 1] - offsets[s], hashes[s]) for s in set_of], expected, program)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+// Points-to analysis beside its definition, and beside itself with other options.
+#include <doctest/doctest.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/points_to.hpp>
+#include <reference/points_to.hpp>
+
+#include "support/random_constraints.hpp"
+
+using namespace hornbill;
+using points_to::Constraint, points_to::ConstraintKind, points_to::ConstraintSystem, points_to::ValueNumbering;
+
+namespace {
+
+struct Devices {
+  points_to::PlanOptions plan;
+  points_to::SolveOptions solve;
+};
+
+/// Each combination has a number below num_devices; 0 has all.
+constexpr unsigned num_devices = 3 * 2 * 2 * 2;
+Devices devices_of(unsigned number) {
+  Devices devices;
+  devices.plan.value_numbering = static_cast<ValueNumbering>(2 - number % 3);
+  devices.plan.hybrid_cycles = number / 3 % 2 == 0;
+  devices.plan.collapse_cycles = devices.solve.collapse_cycles = number / 6 % 2 == 0;
+  devices.solve.hubs = number / 12 % 2 == 0;
+  return devices;
+}
+
+points_to::Solution solve(ConstraintSystem const& system, Devices const& devices = {}) {
+  return points_to::solve(points_to::make_plan(system, devices.plan), devices.solve);
+}
+
+bool is_same(points_to::Solution const& a, points_to::Solution const& b) {
+  return a.set_of_variable == b.set_of_variable && a.set_offsets == b.set_offsets && a.set_objects == b.set_objects;
+}
+
+bool has_sets(points_to::Solution const& solution, std::vector<std::vector<Index>> const& sets) {
+  for (std::size_t v = 0; v < sets.size(); ++v)
+    if (!std::ranges::equal(solution.objects_of(static_cast<Index>(v)), sets[v])) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("points-to: random systems have the sets of the definition") {
+  for (unsigned seed = 0; seed < 10000; ++seed) {
+    auto const below = [&](unsigned n) { return static_cast<Index>(seed % n); };
+    test::RandomConstraintOptions options{.num_objects = 1 + below(23),
+                                          .num_pointers = below(31),
+                                          .num_constraints = 20 + below(61),
+                                          .largest_object = 1 + below(7)};
+    if (seed % 50 == 0)
+      options = {.num_objects = 150, .num_pointers = 100, .num_constraints = 250, .largest_object = 9};
+    if (seed % 50 == 1) options.num_objects = 0, options.num_pointers = 9;
+    auto const system = test::random_constraints(seed, options);
+    REQUIRE_MESSAGE(has_sets(solve(system, devices_of(seed % num_devices)), reference::points_to_sets(system)), "seed ",
+                    seed);
+  }
+}
+
+TEST_CASE("points-to: no device changes the solution") {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    auto const system = test::random_constraints(
+        seed, {.num_objects = 300, .num_pointers = 300, .num_constraints = 900, .largest_object = 12});
+    auto const solution = solve(system);
+    for (unsigned number = 1; number < num_devices; ++number)
+      REQUIRE_MESSAGE(is_same(solve(system, devices_of(number)), solution), "seed ", seed, ", devices ", number);
+  }
+}
+
+TEST_CASE("points-to: more constraints end where all of them do") {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    auto const all = test::random_constraints(seed, {.num_constraints = 70});
+    auto some = all;
+    some.constraints.resize(seed % (all.constraints.size() + 1));
+    auto const devices = devices_of(seed % num_devices);
+    auto const resumed =
+        points_to::resume(points_to::make_plan(all, devices.plan), solve(some, devices), devices.solve);
+    REQUIRE_MESSAGE(is_same(resumed, solve(all)), "seed ", seed);
+  }
+  ConstraintSystem larger = test::random_constraints(1), smaller = larger;
+  smaller.num_variables -= 2;
+  smaller.constraints.clear();
+  CHECK_THROWS_WITH_AS(points_to::resume(points_to::make_plan(smaller), solve(larger)),
+                       doctest::Contains("the earlier solution has 40 variables; there are 38"), InputError);
+}
+
+TEST_CASE("points-to: sets are numbered by the first variable that has each") {
+  ConstraintSystem system;
+  system.object_sizes = {1, 1};
+  system.is_function = {0, 0};
+  system.num_variables = 6;
+  system.constraints = {
+      {ConstraintKind::address_of, 1, 4}, {ConstraintKind::address_of, 0, 3}, {ConstraintKind::copy, 4, 2}};
+  auto const solution = solve(system);
+  CHECK(solution.set_of_variable == std::vector<Index>{0, 0, 1, 2, 1, 0});
+  CHECK(solution.set_offsets == std::vector<Offset>{0, 0, 1, 2});
+  CHECK(solution.set_objects == std::vector<Index>{1, 0});
+  CHECK(solution.num_facts() == 3);
+}
+
+TEST_CASE("points-to: what does not become equal is not made so") {
+  // x = y; *a = x; y = *a is a cycle only where a points to something
+  ConstraintSystem system;
+  system.object_sizes = {1, 1};
+  system.is_function = {0, 0};
+  system.num_variables = 6;
+  Index const x = 2, y = 3, a = 4, b = 5;
+  system.constraints = {{ConstraintKind::address_of, 0, x},
+                        {ConstraintKind::copy, y, x},
+                        {ConstraintKind::store, x, a},
+                        {ConstraintKind::load, a, y}};
+  CHECK(solve(system).objects_of(y).empty());
+  system.constraints.push_back({ConstraintKind::copy, b, a});
+  CHECK(solve(system).objects_of(y).empty());
+  system.constraints.push_back({ConstraintKind::address_of, 1, b});
+  CHECK(solve(system).objects_of(y).size() == 1);
+}
+
+TEST_CASE("points-to: an offset of 0 does not pass objects without fields") {
+  ConstraintSystem system;
+  system.object_sizes = {0, 1};
+  system.is_function = {0, 0};
+  system.num_variables = 4;
+  system.constraints = {
+      {ConstraintKind::address_of, 0, 2}, {ConstraintKind::address_of, 1, 2}, {ConstraintKind::offset, 2, 3, 0}};
+  CHECK(std::ranges::equal(solve(system).objects_of(3), std::vector<Index>{1}));
+}
+
+TEST_CASE("points-to: what is said of plans") {
+  ConstraintSystem system;
+  system.object_sizes = {1};
+  system.is_function = {0};
+  system.num_variables = 6;  // 1 and 2 are a cycle, 3 copies it, 4 points to nothing, 5 copies 4
+  system.constraints = {{ConstraintKind::address_of, 0, 1},
+                        {ConstraintKind::copy, 1, 2},
+                        {ConstraintKind::copy, 2, 1},
+                        {ConstraintKind::copy, 1, 3},
+                        {ConstraintKind::copy, 4, 5}};
+  auto const report = points_to::make_plan(system).report;
+  CHECK(report.merged_by_cycles == 1);
+  CHECK(report.merged_by_numbering == 1);
+  CHECK(report.without_targets == 2);
+  CHECK(report.constraints_left == 1);
+}
+
+TEST_CASE("points-to: sets that do not fit are an error") {
+  auto const system = test::random_constraints(1, {.num_objects = 3000, .num_pointers = 3000, .num_constraints = 9000});
+  CHECK_THROWS_AS(solve(system, {{}, {.max_bytes = 1000}}), CapacityError);
+}
