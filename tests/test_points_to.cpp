@@ -150,3 +150,31 @@ TEST_CASE("points-to: sets that do not fit are an error") {
   auto const system = test::random_constraints(1, {.num_objects = 3000, .num_pointers = 3000, .num_constraints = 9000});
   CHECK_THROWS_AS(solve(system, {{}, {.max_bytes = 1000}}), CapacityError);
 }
+
+TEST_CASE("points-to: generated constraints are sound, of the sizes asked for, and the same again") {
+  for (auto const& [variables, constraints] : std::vector<std::pair<Index, Offset>>{
+           {16, 0}, {16, 40}, {17, 1000}, {1000, 1000}, {5000, 20000}, {20000, 16}, {300000, 5000}}) {
+    CAPTURE(variables);
+    auto const system = points_to::generate({.num_variables = variables, .num_constraints = constraints, .seed = 3});
+    points_to::validate(system, "generated");
+    CHECK(system.num_variables == variables);
+    CHECK(system.num_constraints() == constraints);
+    CHECK(points_to::generate({.num_variables = variables, .num_constraints = constraints, .seed = 3}).constraints ==
+          system.constraints);
+  }
+  CHECK_THROWS_WITH_AS(points_to::generate({.num_variables = 15}), doctest::Contains("15 variables are too few"),
+                       InputError);
+  auto const like = points_to::options_like("vim");
+  CHECK(like.num_variables == 246000);
+  CHECK(like.num_constraints == 108000);
+  CHECK_THROWS_WITH_AS(points_to::options_like("emacs"),
+                       doctest::Contains("there is no program 'emacs'; known are ex, perl"), InputError);
+}
+
+TEST_CASE("points-to: generated constraints have the sets of the definition") {
+  auto const system = points_to::generate({.num_variables = 1500, .num_constraints = 1600});
+  auto const solution = solve(system);
+  CHECK(has_sets(solution, reference::points_to_sets(system)));
+  CHECK(solution.num_facts() > 1500);
+  for (unsigned number = 1; number < num_devices; ++number) CHECK(is_same(solve(system, devices_of(number)), solution));
+}

@@ -1,6 +1,7 @@
 // hornbill generate: synthetic derivation graphs.
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,8 +14,10 @@
 #include <hornbill/graph/generate.hpp>
 #include <hornbill/graph/sample_world.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/names.hpp>
+#include <hornbill/points_to/generate.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -27,9 +30,10 @@ namespace {
 struct GenerateArguments {
   std::string output, like, edges, oracle;
   std::optional<Index> variables, alarms;
+  std::optional<Offset> statements;
   std::uint64_t seed = 1;
   std::optional<double> probability;
-  bool no_names = false, json = false;
+  bool constraints = false, no_names = false, json = false;
 };
 
 GeneratorOptions options_of(GenerateArguments const& a) {
@@ -83,6 +87,27 @@ void generate_model(GenerateArguments const& a) {
             model.queries["true_alarms"].size());
 }
 
+/// Points-to constraints with the sizes of a program.
+void generate_constraints(GenerateArguments const& a) {
+  if (a.like.empty() && !a.variables)
+    throw UsageError("give --like NAME, or --variables V (and --statements C, their number)");
+  auto options = a.like.empty() ? points_to::GeneratorOptions{.num_variables = *a.variables,
+                                                              .num_constraints = a.statements.value_or(*a.variables)}
+                                : points_to::options_like(a.like);
+  options.seed = a.seed;
+  auto const system = points_to::generate(options);
+  io::write_constraints(system, a.output);
+  if (a.json)
+    print_json({{"file", a.output},
+                {"variables", system.num_variables},
+                {"objects", system.num_objects()},
+                {"constraints", system.num_constraints()},
+                {"seed", a.seed}});
+  else
+    write_out("{}: {} variables, {} objects, {} constraints\n", a.output, system.num_variables, system.num_objects(),
+              system.num_constraints());
+}
+
 /// The true alarms of a world that is sampled from a model.
 void generate_oracle(GenerateArguments const& a) {
   keep_apart({{"--oracle", a.oracle}}, {{"OUT", a.output}});
@@ -117,7 +142,8 @@ void generate_oracle(GenerateArguments const& a) {
 CLI::Validator known_benchmark() {
   return CLI::Validator(
       [](std::string& name) {
-        auto const known = known_benchmarks();
+        auto known = known_benchmarks();
+        std::ranges::copy(points_to::known_programs(), std::back_inserter(known));
         if (std::find(known.begin(), known.end(), name) != known.end()) return std::string();
         return fmt::format("there is no benchmark '{}'; known are {}", name, fmt::join(known, ", "));
       },
@@ -127,11 +153,14 @@ CLI::Validator known_benchmark() {
 }  // namespace
 
 void add_generate(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("generate", "Make a synthetic derivation graph, or a truth for a model");
+  auto* command = app.add_subcommand(
+      "generate", "Make a synthetic derivation graph, a truth for a model, or points-to constraints");
   auto a = std::make_shared<GenerateArguments>();
   command
       ->add_option("OUT", a->output,
-                   "File to write: .h5, or .fg, .causal_fg for the graph alone; with --oracle a text file")
+                   "File to write: .h5, or .fg, .causal_fg for the graph alone; with --oracle a text file; with "
+                   "--constraints .h5 "
+                   "or .cons.txt")
       ->required();
   auto* like = command
                    ->add_option("--like", a->like,
@@ -149,6 +178,18 @@ void add_generate(CLI::App& app, int&) {
       ->excludes(like)
       ->excludes("--variables")
       ->excludes("--edges");
+  auto* constraints =
+      command->add_flag("--constraints", a->constraints,
+                        "Make points-to constraints; with --like the sizes of a program of the paper on "
+                        "GPUs (2012): " +
+                            fmt::format("{}", fmt::join(points_to::known_programs(), ", ")));
+  constraints->excludes("--edges")->excludes("--oracle");
+  command
+      ->add_option("--statements", a->statements,
+                   "With --constraints and --variables: number of constraints (default: as many)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30))
+      ->needs(constraints)
+      ->excludes(like);
   command->add_option("--alarms", a->alarms, "Number of alarms")->check(at_least(0))->excludes("--oracle");
   command
       ->add_option("--probability", a->probability,
@@ -164,9 +205,12 @@ void add_generate(CLI::App& app, int&) {
       "The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` "
       "and\n"
       "`labels50`, where there are so many: alarms labelled by that truth.\n\nExamples:\n  hornbill generate --like "
-      "ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt");
+      "ftp ftp.h5\n  hornbill generate --oracle model.h5 --probability 0.9 --seed 3 true_alarms.txt\n"
+      "  hornbill generate --constraints --like tshark tshark.h5");
   command->callback([a] {
-    if (a->oracle.empty())
+    if (a->constraints)
+      generate_constraints(*a);
+    else if (a->oracle.empty())
       generate_model(*a);
     else
       generate_oracle(*a);

@@ -92,7 +92,7 @@ nlohmann::json describe(io::PointsTo const& points_to) {
     json["constraints_by_kind"][points_to::name_of(static_cast<points_to::ConstraintKind>(k))] = counts[k];
   if (auto const& solution = points_to.solution)
     json["points_to"] = {{"facts", solution->num_facts()},
-                         {"distinct_sets", solution->num_sets() - 1},
+                         {"distinct_sets", solution->num_sets()},
                          {"set_objects", solution->set_objects.size()}};
   return json;
 }

@@ -166,8 +166,8 @@ void print_summary(std::string const& file, io::PointsTo const& points_to, Point
               run.solve.copy_edges + run.solve.load_edges + run.solve.store_edges, run.solve.hubs,
               run.solve.merged_by_cycles + run.solve.merged_by_hybrid_cycles, human_seconds(run.solve.elapsed_seconds));
   }
-  write_out("{} facts; {} distinct sets of {} objects, the largest of {}\n", solution.num_facts(),
-            solution.num_sets() - 1, solution.set_objects.size(), largest_set(solution));
+  write_out("{} facts; {} distinct sets of {} objects, the largest of {}\n", solution.num_facts(), solution.num_sets(),
+            solution.set_objects.size(), largest_set(solution));
 }
 
 // --- JSON ---
@@ -217,7 +217,7 @@ nlohmann::json summary_json(std::string const& file, io::PointsTo const& points_
                       {"objects", system.num_objects()},
                       {"constraints", system.num_constraints()},
                       {"facts", solution.num_facts()},
-                      {"distinct_sets", solution.num_sets() - 1},
+                      {"distinct_sets", solution.num_sets()},
                       {"set_objects", solution.set_objects.size()},
                       {"largest_set", largest_set(solution)}};
   if (!run.is_stored) json.update(to_json(run));

@@ -47,7 +47,7 @@ class PointsTo(CommandLine):
         self.assertEqual(run("pointsto", "list.cons.txt", "--query", "q", "--count", 1)[0], "q (14) points to 2 objects:\n  x (6)\n  and 1 more (--count, --json)\n")
         self.assertEqual(run("pointsto", "list.cons.txt", "--may-alias", "q", "p")[0], "q (14) and p (13) do not point to a common object\n")
         self.assertEqual(run("pointsto", "list.cons.txt", "--calls")[0], "list.c:9: 16 may call 1 function:\n  set (2)\n")
-        self.assertIn("21 facts; 10 distinct sets of 13 objects, the largest of 2\n", run("pointsto", "list.cons.txt")[0])
+        self.assertIn("21 facts; 11 distinct sets of 13 objects, the largest of 2\n", run("pointsto", "list.cons.txt")[0])
 
     def test_calls_that_are_not_listed(self):
         os.remove("list.calls.txt")
@@ -82,6 +82,16 @@ class PointsTo(CommandLine):
         self.assertNotIn("solve", self.answer("copy.h5"))  # it went with them
         self.assertEqual(json.loads(run("info", "copy.h5", "--json")[0])["points_to"]["facts"], 21)
         self.assertIn("constraints                16\n", run("info", "list.cons.txt")[0])
+
+    def test_generated(self):
+        run("generate", "--constraints", "--like", "ex", "ex.cons.txt")
+        run("generate", "--constraints", "--variables", 11000, "--statements", 13000, "ex.h5")
+        summary = self.answer("ex.h5")
+        self.assertEqual((summary["variables"], summary["constraints"]), (11000, 13000))
+        self.assertEqual({key: summary[key] for key in ("facts", "distinct_sets")}, {key: self.answer("ex.cons.txt")[key] for key in ("facts", "distinct_sets")})
+        self.assertIn("there is no program 'xalan'; known are ex, perl", run("generate", "--constraints", "--like", "xalan", "x.h5", code=3)[1])
+        self.assertIn("give --like NAME, or --variables V", run("generate", "--constraints", "x.h5", code=2)[1])
+        run("generate", "--statements", 5, "--variables", 50, "x.h5", code=2)
 
     def test_errors(self):
         self.assertIn("there is no variable 'z', neither by name nor by number: numbers are 0 to 21", run("pointsto", "list.cons.txt", "--query", "z", code=3)[1])
