@@ -1,8 +1,14 @@
 #include "offset_sets.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hornbill::points_to {
+
+OffsetSets::OffsetSets(HostPlan const& plan, SetPool& pool) : plan_(plan), pool_(pool) {
+  for (Index o = 0; o < plan.num_objects(); ++o)
+    if (plan.object_sizes[o] > 1) with_fields_.push_back(o);
+}
 
 SetId OffsetSets::shifted(SetId objects, Index offset) {
   auto const by = static_cast<std::uint32_t>(offset);
@@ -17,8 +23,13 @@ std::span<std::uint64_t const> OffsetSets::objects_beyond(Index offset) {
   auto& mask = beyond_[offset];
   if (!mask.empty()) return mask;
   mask.resize(plan_.object_sizes.size() / 64 + 1);
-  for (std::size_t o = 0; o < plan_.object_sizes.size(); ++o)
+  auto const add = [&](Index o) {
     if (plan_.object_sizes[o] > offset) mask[o / 64] |= std::uint64_t{1} << o % 64;
+  };
+  if (offset > 0)
+    std::ranges::for_each(with_fields_, add);
+  else
+    for (Index o = 0; o < plan_.num_objects(); ++o) add(o);
   return mask;
 }
 

@@ -14,7 +14,7 @@ namespace hornbill::points_to {
 /// Equations (5) and (6) of hornbill/points_to/README.md, for sets; each is formed once.
 class OffsetSets {
  public:
-  OffsetSets(HostPlan const& plan, SetPool& pool) : plan_(plan), pool_(pool) {}
+  OffsetSets(HostPlan const& plan, SetPool& pool);
   SetId shifted(SetId objects, Index offset);
   SetId all_fields(SetId objects);
 
@@ -24,6 +24,7 @@ class OffsetSets {
   HostPlan const& plan_;
   SetPool& pool_;
   PairMap shifted_, all_fields_;
+  std::vector<Index> with_fields_;                  // objects that an offset of 1 or more may lead from
   std::vector<std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
   std::vector<Index> elements_;
 };

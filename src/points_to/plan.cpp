@@ -45,18 +45,22 @@ Rows rows_of(Index num_nodes, ForEachPair const& for_each_pair) {
   return rows;
 }
 
+/// A label stands for a set. Most labels are one atom, so only unions of several are sets of a pool.
+using Label = std::uint32_t;
+constexpr Label no_targets = 0, unknown_label = PairMap::none;
+
 /// Labels of nodes, which are variables or cycles of copies: equal labels mean equal sets.
 class Labeller {
  public:
   Labeller(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
            std::vector<Index> const& node_of, Index num_nodes, ValueNumbering numbering)
-      : constraints_(constraints), node_of_(node_of), numbering_(numbering), labels_(num_nodes, unknown) {
+      : constraints_(constraints), node_of_(node_of), numbering_(numbering), labels_(num_nodes, unknown_label) {
     holds_object_.resize(num_nodes);
     for (Index o = 0; o < system.num_objects(); ++o) holds_object_[node_of[o]] = true;
   }
 
-  /// [num_nodes]; empty_set of those that point to nothing
-  std::vector<SetId> label() {
+  /// [num_nodes]
+  std::vector<Label> label() {
     auto const num_nodes = static_cast<Index>(labels_.size());
     // What flows into a node is labelled before it, where it does not depend on it.
     auto const inputs = rows_of(num_nodes, [&](auto const& add) {
@@ -75,17 +79,14 @@ class Labeller {
   }
 
  private:
-  static constexpr SetId unknown = PairMap::none;
+  static constexpr Label atom_bit = Label{1} << 31;
   enum Tag : std::uint32_t { address, load, any_offset, union_of, offset };  // the last plus an offset
 
   void label_node(Index node, std::span<Index const> inputs) {
     values_.clear();
     for (Index const c : inputs) add_value(node, constraints_[c]);
     if (holds_object_[node]) values_.push_back(fresh());
-    auto label = pool_.unite_all(values_);
-    if (numbering_ == ValueNumbering::hash_values && label != empty_set && pool_.num_elements(label) > 1)
-      label = atom(union_of, label, true);
-    labels_[node] = label;
+    labels_[node] = united();
   }
 
   void add_value(Index node, Constraint const& c) {
@@ -95,9 +96,9 @@ class Labeller {
     }
     Index const source = node_of_[c.source];
     auto const label = labels_[source];
-    bool const is_known = label != unknown;
+    bool const is_known = label != unknown_label;
     if (c.kind == ConstraintKind::copy && source == node) return;
-    if (label == empty_set) return;
+    if (label == no_targets) return;
     auto const key = is_known ? label : static_cast<std::uint32_t>(source);
     switch (c.kind) {
       case ConstraintKind::copy: values_.push_back(is_known ? label : atom(union_of, key, false)); break;
@@ -111,9 +112,21 @@ class Labeller {
     }
   }
 
-  SetId fresh() { return pool_.singleton(num_atoms_++); }
+  /// The label of all values together.
+  Label united() {
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    if (values_.empty()) return no_targets;
+    if (values_.size() == 1) return values_.front();
+    for (auto& value : values_)
+      if (value & atom_bit) value = pool_.singleton(value & ~atom_bit);
+    auto const set = pool_.unite_all(values_);
+    return numbering_ == ValueNumbering::hash_values ? atom(union_of, set, true) : set;
+  }
+
+  Label fresh() { return atom_bit | num_atoms_++; }
   /// One atom for each operation and label, or node that has no label yet.
-  SetId atom(std::uint32_t tag, std::uint32_t key, bool is_label) {
+  Label atom(std::uint32_t tag, std::uint32_t key, bool is_label) {
     auto& known = atoms_(2 * tag + (is_label ? 1 : 0), key);
     if (known != PairMap::none) return known;
     return known = fresh();
@@ -122,11 +135,11 @@ class Labeller {
   std::vector<Constraint> const& constraints_;
   std::vector<Index> const& node_of_;
   ValueNumbering numbering_;
-  std::vector<SetId> labels_;
+  std::vector<Label> labels_;
   std::vector<bool> holds_object_;
   SetPool pool_;
   PairMap atoms_;
-  std::vector<SetId> values_;
+  std::vector<Label> values_;
   std::uint32_t num_atoms_ = 0;
 };
 
@@ -148,13 +161,13 @@ std::pair<std::vector<Index>, Index> nodes_of(ConstraintSystem const& system,
 }
 
 /// The first variable of each node or label.
-std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<SetId> const& labels, PlanReport& report) {
+std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<Label> const& labels, PlanReport& report) {
   std::vector<Index> representative(node_of.size());
   std::vector<Index> first_of_node(labels.size(), -1);
   PairMap first_of_label;
   for (std::size_t v = 0; v < node_of.size(); ++v) {
     auto const node = node_of[v];
-    if (labels[node] == empty_set) {
+    if (labels[node] == no_targets) {
       representative[v] = -1;
       ++report.without_targets;
       continue;
@@ -223,7 +236,7 @@ HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);
   auto const [node_of, num_nodes] = nodes_of(system, constraints, options.collapse_cycles);
-  std::vector<SetId> labels(num_nodes);
+  std::vector<Label> labels(num_nodes);
   if (options.value_numbering == ValueNumbering::none)
     std::iota(labels.begin(), labels.end(), 1);
   else
