@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -96,6 +97,47 @@ int make(std::string const& file) {
   }
 }
 
+/// Writes to a standard stream, a device or a pipe.   \return false if a file is neither
+bool write_in_place(std::string const& file, std::string_view bytes) {
+  int const stream = standard_stream(file);
+  if (stream < 0 && !is_special(file)) return false;
+  Output out(file, stream >= 0 ? ::dup(stream) : ::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  out.write(bytes);
+  out.close();
+  return true;
+}
+
+/// Bytes that are on the disk, beside the file whose place they will take.
+class Replacement {
+ public:
+  Replacement(std::string file, std::string_view bytes)
+      : file_(std::move(file)),
+        target_(target_of(file_)),
+        temporary_{(folder_of(target_) /
+                    fmt::format(".{}.{}.tmp{}", target_.stem().string(), ::getpid(), target_.extension().string()))
+                       .string()} {
+    auto const before = status_of(target_);
+    Output out(file_, make(temporary_.file));
+    if (before) out.take_permissions(*before);
+    out.write(bytes);
+    out.flush_to_disk();
+    out.close();
+  }
+  void give_name() {
+    if (::rename(temporary_.file.c_str(), target_.c_str()) != 0) fail(file_);
+    temporary_.is_due = false;
+  }
+  void flush_name_to_disk() const {
+    int const entry = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (entry >= 0) Output(file_, entry).flush_to_disk();  // a folder may be one to write in, and not to read
+  }
+
+ private:
+  std::string file_;
+  fs::path target_;
+  Removal temporary_;
+};
+
 }  // namespace
 
 bool write_all(int descriptor, std::string_view bytes) {
@@ -136,29 +178,19 @@ void require_writable(std::string const& file) {
 
 void write_atomically(std::string const& file, std::string_view bytes) {
   require_writable(file);
-  if (int const stream = standard_stream(file); stream >= 0) {
-    Output out(file, ::dup(stream));
-    out.write(bytes);
-    return out.close();
-  }
-  if (is_special(file)) {
-    Output out(file, ::open(file.c_str(), O_WRONLY | O_CLOEXEC));
-    out.write(bytes);
-    return out.close();
-  }
-  auto const target = target_of(file), folder = folder_of(target);
-  auto const before = status_of(target);
-  Removal temporary{
-      (folder / fmt::format(".{}.{}.tmp{}", target.stem().string(), ::getpid(), target.extension().string())).string()};
-  Output out(file, make(temporary.file));
-  if (before) out.take_permissions(*before);
-  out.write(bytes);
-  out.flush_to_disk();
-  out.close();
-  if (::rename(temporary.file.c_str(), target.c_str()) != 0) fail(file);
-  temporary.is_due = false;
-  int const entry = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (entry >= 0) Output(file, entry).flush_to_disk();  // a folder may be one to write in, and not to read
+  if (write_in_place(file, bytes)) return;
+  Replacement replacement(file, bytes);
+  replacement.give_name();
+  replacement.flush_name_to_disk();
+}
+
+void write_together(std::vector<FileContents> const& files) {
+  for (auto const& [file, bytes] : files) require_writable(file);
+  std::deque<Replacement> replacements;
+  for (auto const& [file, bytes] : files)
+    if (!write_in_place(file, bytes)) replacements.emplace_back(file, bytes);
+  for (auto& replacement : replacements) replacement.give_name();
+  for (auto const& replacement : replacements) replacement.flush_name_to_disk();
 }
 
 }  // namespace hornbill::io

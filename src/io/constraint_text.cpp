@@ -353,14 +353,6 @@ std::optional<std::string> text_if_there(std::string const& file) {
   return read_text(file);
 }
 
-/// A file of labels that is there already is not of these constraints: it gets what there is, if only a comment.
-void write_if_needed(std::string const& file, std::optional<std::string> const& text) {
-  if (text)
-    write_atomically(file, *text);
-  else if (exists(file))
-    write_atomically(file, "# none\n");
-}
-
 }  // namespace
 
 bool is_constraint_text(std::string const& file) { return file.ends_with(constraints_ending); }
@@ -415,11 +407,17 @@ void read_more_constraints(std::string const& file, ConstraintSystem& system) {
 
 void write_constraint_text(ConstraintSystem const& system, ConstraintFiles const& files) {
   auto const texts = to_texts(system);
-  write_if_needed(files.names, texts.names);
-  write_if_needed(files.places, texts.places);
-  write_if_needed(files.calls, texts.calls);
-  write_atomically(files.objects, texts.objects);
-  write_atomically(files.constraints, texts.constraints);
+  std::vector<FileContents> contents;
+  // One that is there already is not of these constraints: it gets what there is, if only a comment.
+  auto const add_if_needed = [&](std::string const& file, std::optional<std::string> const& text) {
+    if (text || exists(file)) contents.push_back({file, text.value_or("# none\n")});
+  };
+  add_if_needed(files.names, texts.names);
+  add_if_needed(files.places, texts.places);
+  add_if_needed(files.calls, texts.calls);
+  contents.push_back({files.objects, texts.objects});
+  contents.push_back({files.constraints, texts.constraints});
+  write_together(contents);
 }
 
 }  // namespace hornbill::io

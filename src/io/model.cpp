@@ -147,7 +147,11 @@ bool is_model(std::string const& file) {
                      [&](Format const& format) { return file.ends_with(format.ending); });
 }
 Model read_model(std::string const& file) { return require_format(file).read(file); }
-void write_model(Model const& model, std::string const& file) { require_format(file).write(model, file); }
+void write_model(Model const& model, std::string const& file) {
+  if (is_cost_network(file) || is_constraint_text(file))
+    throw InputError(file, "", "cannot be written: a model has no costs or constraints. Write .h5, .uai or .fg");
+  require_format(file).write(model, file);
+}
 
 std::vector<std::pair<Index, int>> read_variables_text(std::string const& file, HostFactorGraph const& graph) {
   VariableNames const known(graph);

@@ -9,8 +9,12 @@ from support import CommandLine, GOLDEN, PROGRAM, SOURCE, main, run
 
 
 class Files(CommandLine):
+    def test_models_are_not_written_as_costs(self):
+        for name in ("x.wcsp", "x.cfn", "x.cons.txt"):
+            self.assertIn(f"{name}: cannot be written: a model has no costs or constraints", run("convert", "g.h5", name, code=3)[1])
+
     def test_help_teaches(self):
-        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "explain", "learn", "serve", "map", "marginals", "partition", "dpop"):
+        for command in ("generate", "clauses", "info", "convert", "schedule", "lbp", "rank", "explain", "learn", "serve", "map", "marginals", "partition", "dpop", "pointsto"):
             self.assertIn("Usage", run(command, "--help")[0])
         for step in ("model", "prune", "compress", "build"):
             self.assertIn("Usage", run("clauses", step, "--help")[0])

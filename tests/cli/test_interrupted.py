@@ -6,9 +6,10 @@ import shutil
 import subprocess
 import unittest
 
-from support import CommandLine, GOLDEN, PROGRAM, main, run
+from support import CommandLine, GOLDEN, PROGRAM, SOURCE, main, run
 
 FIG2 = os.path.join(GOLDEN, "fig2.causal_fg")
+LIST = os.path.join(SOURCE, "inputs", "golden", "points_to", "list.cons.txt")
 STRACE = shutil.which("strace")
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 CALLS = "write,fsync,rename,fchmod,fchown,ftruncate"
@@ -37,6 +38,7 @@ class Interrupted(CommandLine):
         return [
             (("convert", FIG2, "out.h5"), "out.h5"),
             (("convert", FIG2, "out.fg"), "out.fg"),
+            (("pointsto", LIST, "-o", "out.h5"), "out.h5"),
             (("clauses", "prune", "clauses.txt", "--alarms", "alarms.txt", "-o", "out.txt"), "out.txt"),
             (("lbp", "m.h5", "-o", "out.h5"), "out.h5"),
             (("marginals", FIG2, "-o", "out.MAR"), "out.MAR"),
@@ -88,6 +90,28 @@ class Interrupted(CommandLine):
                             else:
                                 self.assertEqual(done.returncode, 3)
                                 self.assertRegex(done.stderr, "cannot be (written|given its permissions): (No space left on device|Input/output error)")
+
+    def test_files_that_belong_together(self):
+        """All are the old ones or all are new, unless names cannot be given; nothing is left beside them."""
+        files = ["out." + ending + ".txt" for ending in ("cons", "nodes", "objnames", "places", "calls")]
+        done = self.traced(("convert", LIST, "out.cons.txt"), "-e", f"trace={CALLS}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        new = [self.contents(file) for file in files]
+        with open("trace.txt") as trace:
+            lines = trace.read()
+        for call, fault in (("write", "error=ENOSPC"), ("write", "signal=KILL"), ("fsync", "error=EIO"), ("fchmod", "error=EIO")):
+            for number in range(1, len(re.findall(rf"^\d+ +{call}\(", lines, re.M)) + 1):
+                for file in files:
+                    self.write(file, "# old\n")
+                old, before = [self.contents(file) for file in files], set(os.listdir("."))
+                done = self.traced(("convert", LIST, "out.cons.txt"), "-e", f"trace={CALLS}", "-e", f"inject={call}:{fault}:when={number}")
+                found = [self.contents(file) for file in files]
+                self.assertIn(found, (old, new), (call, fault, number))
+                if fault == "signal=KILL":
+                    for left in set(os.listdir(".")) - before:
+                        os.remove(left)
+                else:
+                    self.assertEqual(set(os.listdir(".")), before)
 
 
 if __name__ == "__main__":

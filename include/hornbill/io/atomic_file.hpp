@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hornbill::io {
 
@@ -25,5 +26,13 @@ void require_writable(std::string const& file);
 /// streams are written themselves.
 /// \throws InputError with the system's reason
 void write_atomically(std::string const& file, std::string_view bytes);
+
+/// A file, and what is to be in it.
+struct FileContents {
+  std::string file, bytes;
+};
+/// The same of files that belong together: none gets its name before all of them are on the disk.
+/// \throws InputError with the system's reason
+void write_together(std::vector<FileContents> const& files);
 
 }  // namespace hornbill::io
