@@ -230,7 +230,7 @@ def chains(files):
 
 def pointsto(files):
     """What each program took, and how time and work grow where a device is left out."""
-    lines = read_lines(files)
+    lines = list(read_lines(files))
     whole = {line["program"]: line for line in lines if line["devices"] == "all"}
     time = lambda line: line["plan_seconds"] + line["solve_seconds"]
     edges = lambda line: line["copy_edges"] + line["load_edges"] + line["store_edges"]
