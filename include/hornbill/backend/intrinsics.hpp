@@ -33,6 +33,21 @@ KOKKOS_INLINE_FUNCTION bool all_lanes(bool condition) {
   KOKKOS_IF_ON_HOST((return condition;))
 }
 
+/// How many lanes work together: warp_size on a GPU, 1 on the host.
+KOKKOS_INLINE_FUNCTION int lanes_together() {
+  KOKKOS_IF_ON_DEVICE((return warp_size;))
+  KOKKOS_IF_ON_HOST((return 1;))
+}
+
+/// A bit for each lane of the warp, set where the lane's condition holds. All lanes of the warp must call it.
+KOKKOS_INLINE_FUNCTION unsigned lanes_where(bool condition) {
+  KOKKOS_IF_ON_DEVICE((return __ballot_sync(0xffffffffu, condition);))
+  KOKKOS_IF_ON_HOST((return condition ? 1u : 0u;))
+}
+
+/// What the lanes of the warp wrote before it, all of them see behind it. All lanes of the warp must call it.
+KOKKOS_INLINE_FUNCTION void sync_lanes() { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+
 /// Writes two numbers at once, to a place that is aligned to 16 bytes. nvcc 13 copies an aggregate with padding a byte
 /// at a time, so it is told how.
 KOKKOS_INLINE_FUNCTION void store_16_bytes(void* place, double first, double second) {
