@@ -97,8 +97,8 @@ void add_convert(CLI::App& app, int&) {
       ".h5         all: graph, names, rules, schedules, evidence, queries, marginals\n"
       ".fg         libDAI's factor graphs; AND and OR are recognised in tables when reading\n"
       ".causal_fg  Horn factors of libDAI's extension\n"
-      ".cons.txt   points-to constraints; NAME.nodes.txt, and where there are names or places, NAME.objnames.txt and\n"
-      "            NAME.places.txt lie beside it\n"
+      ".cons.txt   points-to constraints; NAME.nodes.txt lies beside it, and where there are names, places or calls,\n"
+      "            NAME.objnames.txt, NAME.places.txt and NAME.calls.txt\n"
       "\n"
       "The text formats of models hold the graph alone. OUT appears whole or not at all.");
   command->add_flag("--json", a->json, "Print JSON");

@@ -183,7 +183,6 @@ void add_generate(CLI::App& app, int&) {
                         "Make points-to constraints; with --like the sizes of a program of the paper on "
                         "GPUs (2012): " +
                             fmt::format("{}", fmt::join(points_to::known_programs(), ", ")));
-  constraints->excludes("--edges")->excludes("--oracle");
   command
       ->add_option("--statements", a->statements,
                    "With --constraints and --variables: number of constraints (default: as many)")
@@ -201,6 +200,8 @@ void add_generate(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--no-names", a->no_names, "Leave out names of variables")->excludes("--oracle");
+  for (auto const* of_models : {"--edges", "--oracle", "--alarms", "--probability", "--no-names"})
+    constraints->excludes(of_models);
   command->footer(
       "The file also holds the queries `alarms` and `true_alarms` (a sampled truth), and the evidence sets `labels10` "
       "and\n"

@@ -52,6 +52,7 @@ struct HostPlan {
 /// Labels stand for sets: equal labels mean equal sets. What is stored in objects is not known yet, so an object's
 /// content, and what is loaded from or reached by an offset from a label, are labels of their own.
 /// \source Hardekopf and Lin, SAS 2007 (HVN, HU); PLDI 2007 (hybrid cycle detection)
+/// \throws InputError as validate() does
 /// \cost near linear in the number of constraints; on the host, one thread
 HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options = {});
 
