@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include <hornbill/points_to/detail/shared_sets.hpp>
+#include <hornbill/points_to/detail/set_worker.hpp>
 
 #include "support/cells.hpp"
 
@@ -63,7 +63,7 @@ class Pool {
     sizes.workers = std::max(8u, shared::workers_of(exec_) / 8 * 8);
     if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible)
       sizes.workers = shared::workers_of(exec_);
-    sizes.words_of_set = 2 * (num_elements / 64 + 2);
+    sizes.blocks_of_set = num_elements / shared::Block::num_bits + 2;
     sets_ = shared::make_shared_sets(exec_, sizes);
   }
   Elements answer(std::vector<Request> const& requests, Elements const& elements = {}) {
@@ -83,14 +83,17 @@ class Pool {
   }
   /// Elements by set.
   std::vector<Elements> contents() const {
-    auto const begins = copied(sets_.begins), bits = copied(sets_.bits);
-    auto const counts = copied(sets_.counts), positions = copied(sets_.positions);
+    auto const headers = copied(sets_.headers);
+    auto const entries = copied(sets_.entries), positions = copied(sets_.positions);
+    auto const bits = copied(sets_.blocks.bits);
+    constexpr std::size_t n = shared::Block::num_words;
     std::vector<Elements> all;
     for (std::uint32_t s = 0; s < counters().sets; ++s) {
       auto& elements = all.emplace_back();
-      for (auto w = begins[s]; w < begins[s] + counts[s]; ++w)
-        for (std::uint32_t k = 0; k < 64; ++k)
-          if (bits[w] >> k & 1) elements.push_back(positions[w] * 64 + k);
+      for (auto e = headers[s].begin; e < headers[s].begin + headers[s].count; ++e)
+        for (std::uint32_t k = 0; entries[e] != shared::no_block && k < shared::Block::num_bits; ++k)
+          if (bits[entries[e] * n + k / 64] >> k % 64 & 1)
+            elements.push_back(positions[e] * shared::Block::num_bits + k);
     }
     return all;
   }
@@ -117,10 +120,11 @@ TEST_CASE_TEMPLATE("points-to: sets that are formed at once", T, HORNBILL_DOUBLE
     CAPTURE(seed);
     std::mt19937 rng(seed);
     auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(rng() % n); };
-    std::vector<std::uint64_t> mask(num_elements / 64 + 1);
+    std::vector<std::uint64_t> mask(num_elements / 64 + 80);
     for (auto& word : mask) word = (std::uint64_t{rng()} << 32 | rng()) | (seed % 2 ? ~std::uint64_t{0} : 0);
     mask.back() = 0;  // what would leave the elements
-    Pool<Exec> pool(num_elements, mask, {.sets = 1 << 16, .words = 1 << 22, .operations = 1 << 18});
+    Pool<Exec> pool(num_elements, mask,
+                    {.sets = 1 << 16, .entries = 1 << 18, .blocks = 1 << 16, .operations = 1 << 18});
     // Many small sets, often the same ones, and some that have most elements.
     Elements elements;
     std::vector<Request> requests;
@@ -180,9 +184,10 @@ TEST_CASE_TEMPLATE("points-to: sets that do not fit end no kernel", T, HORNBILL_
   std::vector<Request> requests;
   for (std::uint32_t e = 0; e < elements.size(); ++e) requests.push_back({of_elements, e / 2, e + 1});
   for (shared::SharedSetSizes const& sizes :
-       {shared::SharedSetSizes{.sets = 100, .words = 1 << 20, .operations = 1 << 16},
-        shared::SharedSetSizes{.sets = 1 << 20, .words = 500, .operations = 1 << 16},
-        shared::SharedSetSizes{.sets = 1 << 20, .words = 1 << 22, .operations = 64}}) {
+       {shared::SharedSetSizes{.sets = 100, .entries = 1 << 20, .operations = 1 << 16},
+        shared::SharedSetSizes{.sets = 1 << 20, .entries = 500, .operations = 1 << 16},
+        shared::SharedSetSizes{.sets = 1 << 20, .entries = 1 << 20, .blocks = 300, .operations = 1 << 16},
+        shared::SharedSetSizes{.sets = 1 << 20, .entries = 1 << 20, .operations = 64}}) {
     Pool<Exec> pool(3000, std::vector<std::uint64_t>(50), sizes);
     pool.answer(requests, elements);
     CHECK(pool.counters().is_full == 1);

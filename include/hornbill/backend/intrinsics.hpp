@@ -3,7 +3,9 @@
 /// written. On the host each does what a lane by itself would. A backend for other GPUs gets its instructions here.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -47,6 +49,34 @@ KOKKOS_INLINE_FUNCTION unsigned lanes_where(bool condition) {
 
 /// What the lanes of the warp wrote before it, all of them see behind it. All lanes of the warp must call it.
 KOKKOS_INLINE_FUNCTION void sync_lanes() { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+
+/// Reads, or writes, what other threads write at the same time. Kokkos::atomic_load() and atomic_store() exchange
+/// values, so that all threads that look at a place wait for each other.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T read_shared(T const& place) {
+  KOKKOS_IF_ON_DEVICE((return *static_cast<T const volatile*>(&place);))
+  KOKKOS_IF_ON_HOST((return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_relaxed);))
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void write_shared(T& place, std::type_identity_t<T> value) {
+  KOKKOS_IF_ON_DEVICE((*static_cast<T volatile*>(&place) = value;))
+  KOKKOS_IF_ON_HOST((std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);))
+}
+
+/// Who sees what this thread writes or changes behind it sees what it wrote before; and what the thread reads behind it
+/// is not older than what it read before. Kokkos::memory_fence() keeps all threads in one order too, which takes
+/// several times as long.
+KOKKOS_INLINE_FUNCTION void order_memory() {
+  KOKKOS_IF_ON_DEVICE((asm volatile("fence.acq_rel.gpu;" ::: "memory");))
+  KOKKOS_IF_ON_HOST((std::atomic_thread_fence(std::memory_order_acq_rel);))
+}
+
+/// Called while waiting for another thread: on the host the one that is waited for may have no core to run on, and
+/// thousands of warps that look at one place of memory hinder those that write to it.
+KOKKOS_INLINE_FUNCTION void let_others_run() {
+  KOKKOS_IF_ON_DEVICE((__nanosleep(100);))
+  KOKKOS_IF_ON_HOST((std::this_thread::yield();))
+}
 
 /// Writes two numbers at once, to a place that is aligned to 16 bytes. nvcc 13 copies an aggregate with padding a byte
 /// at a time, so it is told how.

@@ -1,0 +1,555 @@
+/// \file
+/// Operations on shared sets, by a worker: a warp of a GPU, or a thread of a CPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/shared_sets.hpp>
+#include <hornbill/types.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// The hands of one worker; all lanes of its warp call its functions together, with the same arguments. A lane forms
+/// whole blocks.
+template <class MemorySpace>
+class SetWorker {
+ public:
+  KOKKOS_FUNCTION SetWorker(SharedSets<MemorySpace> const& sets, std::uint32_t worker)
+      : s_(sets),
+        lane_(static_cast<std::uint32_t>(backend::lane_id())),
+        lanes_(static_cast<std::uint32_t>(backend::lanes_together())),
+        made_entries_(sets.made_entries.data() + std::size_t{worker} * sets.sizes.blocks_of_set),
+        made_positions_(sets.made_positions.data() + std::size_t{worker} * sets.sizes.blocks_of_set),
+        row_(sets.rows.data() + worker * sets.words_of_row()),
+        list_(sets.lists.data() + std::size_t{worker} * max_list_of_sets) {}
+
+  // --- operations ---
+
+  /// All elements of both.
+  KOKKOS_FUNCTION SharedSetId unite(SharedSetId a, SharedSetId b) const {
+    if (a == b || b == shared_empty_set) return a;
+    if (a == shared_empty_set) return b;
+    auto const first = a < b ? a : b, second = a < b ? b : a;
+    return done_once(key_of(united, first, second),
+                     [&] { return form_union(2, [&](std::uint32_t i) { return i == 0 ? first : second; }); });
+  }
+  /// The same for a list that this worker has written. Not looked up.
+  KOKKOS_FUNCTION SharedSetId unite_all(SharedSetId const* list, std::uint32_t count) const {
+    backend::sync_lanes();
+    return form_union(count, [&](std::uint32_t i) { return list[i]; });
+  }
+  /// The elements of a that are not in b.
+  KOKKOS_FUNCTION SharedSetId subtract(SharedSetId a, SharedSetId b) const {
+    if (a == b || a == shared_empty_set) return shared_empty_set;
+    if (b == shared_empty_set) return a;
+    return done_once(key_of(subtracted, a, b), [&] { return form_difference(a, b); });
+  }
+  /// The elements that a mask of bits has, each plus an offset.
+  KOKKOS_FUNCTION SharedSetId shift(SharedSetId a, std::uint32_t offset, std::uint64_t const* mask) const {
+    if (a == shared_empty_set) return a;
+    return done_once(key_of(shifted, a, offset), [&] { return form_shifted(a, offset, mask); });
+  }
+  /// The fields of all objects of a set: for the object o those from first_field[o], as many as its size says.
+  KOKKOS_FUNCTION SharedSetId all_fields(SharedSetId a, Index const* first_field, Index const* object_sizes) const {
+    if (a == shared_empty_set) return a;
+    return done_once(key_of(shifted, a, by_anything), [&] {
+      Row row;
+      for_each_by_lanes(a, [&](std::uint32_t object) {
+        auto const first = first_field[object];
+        for (Index k = 0; k < object_sizes[first]; ++k) add_element(row, static_cast<std::uint32_t>(first + k));
+      });
+      return take(row);
+    });
+  }
+  KOKKOS_FUNCTION SharedSetId singleton(std::uint32_t element) const {
+    Row row;
+    if (lane_ == 0) add_element(row, element);
+    return take(row);
+  }
+
+  /// Room for the list of unite_all.
+  KOKKOS_FUNCTION SharedSetId* list() const { return list_; }
+
+  /// A set that is added up from elements, a bit each. A worker has one at a time.
+  struct Row {
+    std::uint32_t low = 0xffffffffu, high = 0;  ///< positions of blocks that this lane knows of
+  };
+  /// Each lane may have an element of its own.
+  KOKKOS_FUNCTION void add_element(Row& row, std::uint32_t element) const {
+    auto const bit = std::uint64_t{1} << element % 64;
+    KOKKOS_IF_ON_DEVICE((Kokkos::atomic_or(&row_[element / 64], bit);))
+    KOKKOS_IF_ON_HOST((row_[element / 64] |= bit;))
+    auto const position = element / Block::num_bits;
+    if (position < row.low) row.low = position;
+    if (position > row.high) row.high = position;
+  }
+  /// The number of the set that was added up; the row is empty then.
+  KOKKOS_FUNCTION SharedSetId take(Row const& row) const {
+    auto const low = least_of_lanes(row.low), high = largest_of_lanes(row.high);
+    if (low > high) return shared_empty_set;
+    backend::order_memory();
+    backend::sync_lanes();
+    Made made;
+    for (auto base = low; base <= high; base += lanes_) {
+      auto const position = base + lane_;
+      Block block;
+      if (position <= high)
+        for (int w = 0; w < Block::num_words; ++w) {
+          auto& word = row_[std::size_t{position} * Block::num_words + w];
+          block.words[w] = word;
+          word = 0;
+        }
+      append(made, position, number_of(block));
+    }
+    return intern(made);
+  }
+
+  // --- elements ---
+
+  /// Calls function(element); lanes divide the elements.
+  template <class Function>
+  KOKKOS_FUNCTION void for_each_by_lanes(SharedSetId set, Function&& function) const {
+    auto const end = s_.headers(set).count * static_cast<std::uint32_t>(Block::num_words);
+    for (auto i = lane_; i < end; i += lanes_) for_each_in_word(set, i, function);
+  }
+  /// Calls function(element) for a part of the set: the words from one on, as many as there are in a part. Lanes divide
+  /// the bits of each word.
+  static constexpr std::uint32_t words_of_part = 8;
+  template <class Function>
+  KOKKOS_FUNCTION void for_each_in_part(SharedSetId set, std::uint32_t part, Function&& function) const {
+    auto const last = s_.headers(set).count * static_cast<std::uint32_t>(Block::num_words);
+    for (auto i = part * words_of_part; i < (part + 1) * words_of_part && i < last; ++i) {
+      if (lanes_ == 1) {
+        for_each_in_word(set, i, function);
+        continue;
+      }
+      auto const word = word_of(set, i);
+      for (auto bit = lane_; bit < 64; bit += lanes_)
+        if (word.bits >> bit & 1) function(word.first + bit);
+    }
+  }
+  KOKKOS_FUNCTION std::uint32_t parts_of_set() const {
+    return s_.sizes.blocks_of_set * static_cast<std::uint32_t>(Block::num_words) / words_of_part;
+  }
+  /// The objects of a set, in ascending order.
+  KOKKOS_FUNCTION void write_elements(SharedSetId set, Index* to) const {
+    auto const end = s_.headers(set).count * static_cast<std::uint32_t>(Block::num_words);
+    for (std::uint32_t base = 0; base < end; base += lanes_) {
+      auto const word = base + lane_ < end ? word_of(set, base + lane_) : Word{0, 0};
+      auto const size = static_cast<std::uint32_t>(Kokkos::popcount(word.bits));
+      auto const sum = sum_of_lanes_up_to_this(size);
+      auto* at = to + sum - size;
+      for (auto bits = word.bits; bits != 0; bits &= bits - 1)
+        *at++ = static_cast<Index>(word.first + static_cast<std::uint32_t>(Kokkos::countr_zero(bits)));
+      to += backend::shuffle(sum, static_cast<int>(lanes_ - 1));
+    }
+  }
+  KOKKOS_FUNCTION std::uint32_t num_elements(SharedSetId set) const {
+    auto const end = s_.headers(set).count * static_cast<std::uint32_t>(Block::num_words);
+    std::uint32_t size = 0;
+    for (auto i = lane_; i < end; i += lanes_)
+      size += static_cast<std::uint32_t>(Kokkos::popcount(word_of(set, i).bits));
+    return sum_of_lanes(size);
+  }
+
+  // --- lanes ---
+
+  KOKKOS_FUNCTION std::uint32_t lane() const { return lane_; }
+  /// What lanes have together, the same for all of them.
+  template <class T, class Join>
+  KOKKOS_FUNCTION T joined_by_lanes(T value, Join const& join) const {
+    for (auto distance = lanes_ / 2; distance > 0; distance /= 2)
+      value = join(value, backend::shuffle(value, static_cast<int>(lane_ ^ distance)));
+    return value;
+  }
+  template <class T>
+  KOKKOS_FUNCTION T sum_of_lanes(T value) const {
+    return joined_by_lanes(value, [](T x, T y) { return x + y; });
+  }
+  KOKKOS_FUNCTION std::uint32_t least_of_lanes(std::uint32_t value) const {
+    return joined_by_lanes(value, [](std::uint32_t x, std::uint32_t y) { return x < y ? x : y; });
+  }
+  KOKKOS_FUNCTION std::uint32_t largest_of_lanes(std::uint32_t value) const {
+    return joined_by_lanes(value, [](std::uint32_t x, std::uint32_t y) { return x > y ? x : y; });
+  }
+  /// Of this lane and those before it.
+  KOKKOS_FUNCTION std::uint32_t sum_of_lanes_up_to_this(std::uint32_t value) const {
+    for (std::uint32_t distance = 1; distance < lanes_; distance *= 2) {
+      auto const before = backend::shuffle(value, static_cast<int>(lane_ >= distance ? lane_ - distance : 0));
+      if (lane_ >= distance) value += before;
+    }
+    return value;
+  }
+  /// The same for all lanes. Results of operations may be wrong then, and are not to be kept.
+  KOKKOS_FUNCTION bool is_full_for_all() const { return backend::shuffle(is_full() ? 1 : 0, 0) != 0; }
+
+ private:
+  enum Operation : std::uint64_t { united = 1, subtracted = 2, shifted = 3 };
+  static constexpr std::uint32_t claimed = 0xffffffffu, pending = 0, by_anything = 0x7fffffffu;
+
+  KOKKOS_FUNCTION bool is_full() const { return backend::read_shared(s_.counters().is_full) != 0; }
+  KOKKOS_FUNCTION void set_full() const { backend::write_shared(s_.counters().is_full, 1u); }
+  KOKKOS_FUNCTION static std::uint32_t popcount(unsigned x) { return static_cast<std::uint32_t>(Kokkos::popcount(x)); }
+  KOKKOS_FUNCTION unsigned lanes_below() const { return (1u << lane_) - 1; }
+
+  // --- entries of sets ---
+
+  /// The entry of a position.
+  KOKKOS_FUNCTION BlockId block_at(SharedSetHeader const& x, std::uint32_t position) const {
+    auto const i = x.first != SharedSetHeader::no_run ? position - x.first : rank_of(position, x);
+    if (i >= x.count) return no_block;
+    return x.first != SharedSetHeader::no_run || s_.positions(x.begin + i) == position ? s_.entries(x.begin + i)
+                                                                                       : no_block;
+  }
+  /// How many of ascending positions are smaller.
+  KOKKOS_FUNCTION std::uint32_t rank_of(std::uint32_t position, SharedSetHeader const& x) const {
+    std::uint32_t low = 0, high = x.count;
+    while (low < high) {
+      auto const middle = (low + high) / 2;
+      if (s_.positions(x.begin + middle) < position)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  KOKKOS_FUNCTION std::uint32_t first_position(SharedSetHeader const& x) const { return s_.positions(x.begin); }
+  KOKKOS_FUNCTION std::uint32_t last_position(SharedSetHeader const& x) const {
+    return s_.positions(x.begin + x.count - 1);
+  }
+  struct Word {
+    std::uint64_t bits;
+    std::uint32_t first;  ///< element
+  };
+  KOKKOS_FUNCTION Word word_of(SharedSetId set, std::uint32_t i) const {
+    constexpr auto n = static_cast<std::uint32_t>(Block::num_words);
+    auto const entry = s_.headers(set).begin + i / n;
+    auto const block = s_.entries(entry);
+    return {block == no_block ? 0 : s_.blocks.words(block)[i % n], (s_.positions(entry) * n + i % n) * 64};
+  }
+  template <class Function>
+  KOKKOS_FUNCTION void for_each_in_word(SharedSetId set, std::uint32_t i, Function&& function) const {
+    auto const word = word_of(set, i);
+    for (auto bits = word.bits; bits != 0; bits &= bits - 1)
+      function(word.first + static_cast<std::uint32_t>(Kokkos::countr_zero(bits)));
+  }
+
+  // --- forming sets ---
+
+  KOKKOS_FUNCTION BlockId number_of(Block const& block) const {
+    bool is_full = false;
+    auto const number = s_.blocks.number_of(block, is_full);
+    if (is_full) set_full();
+    return number;
+  }
+  /// A set that this worker forms: how many entries it has put, and this lane's part of the hash.
+  struct Made {
+    std::uint32_t count = 0;
+    std::uint64_t hash = 0;
+  };
+  /// Each lane has an entry, at ascending positions; those without a block are left out. All lanes call it together.
+  KOKKOS_FUNCTION void append(Made& made, std::uint32_t position, BlockId block) const {
+    auto const lanes = backend::lanes_where(block != no_block);
+    if (block != no_block) {
+      auto const at = made.count + popcount(lanes & lanes_below());
+      made_entries_[at] = block;
+      made_positions_[at] = position;
+      made.hash += mixed((std::uint64_t{position} << 32 | block) * 0x9e3779b97f4a7c15u);
+    }
+    made.count += popcount(lanes);
+  }
+
+  /// The union of the sets get(0), get(1), ...: each lane forms the blocks of some positions.
+  template <class Get>
+  KOKKOS_FUNCTION SharedSetId form_union(std::uint32_t count, Get const& get) const {
+    std::uint32_t low = 0xffffffffu, high = 0;
+    for (auto i = lane_; i < count; i += lanes_) {
+      auto const x = s_.headers(get(i));
+      if (x.count == 0) continue;
+      auto const first = first_position(x), last = last_position(x);
+      if (first < low) low = first;
+      if (last > high) high = last;
+    }
+    low = least_of_lanes(low);
+    high = largest_of_lanes(high);
+    if (low > high) return shared_empty_set;
+    Made made;
+    bool is_first = true, is_last = true;  // whether the union is one of those two
+    for (auto base = low; base <= high; base += lanes_) {
+      auto const position = base + lane_;
+      BlockId first = no_block, last = no_block;
+      auto const block = position <= high ? united_block(position, count, get, first, last) : no_block;
+      is_first = is_first && block == first;
+      is_last = is_last && block == last;
+      append(made, position, block);
+    }
+    if (backend::all_lanes(is_first)) return get(0);
+    if (backend::all_lanes(is_last)) return get(count - 1);
+    return intern(made);
+  }
+  /// \param first, last  get the blocks of the first set and the last one
+  template <class Get>
+  KOKKOS_FUNCTION BlockId united_block(std::uint32_t position, std::uint32_t count, Get const& get, BlockId& first,
+                                       BlockId& last) const {
+    constexpr std::uint32_t at_once = 4;  // several are read before the first is used, since each takes long to come
+    BlockId one = no_block;
+    bool are_several = false;
+    Block sum;
+    for (std::uint32_t begin = 0; begin < count; begin += at_once) {
+      BlockId blocks[at_once];
+      for (std::uint32_t i = 0; i < at_once; ++i)
+        blocks[i] = begin + i < count ? block_at(s_.headers(get(begin + i)), position) : no_block;
+      for (std::uint32_t i = 0; i < at_once; ++i) {
+        auto const block = blocks[i];
+        if (begin + i == 0) first = block;
+        if (begin + i + 1 == count) last = block;
+        if (block == no_block || block == one) continue;
+        if (one != no_block) {
+          if (!are_several) sum = s_.blocks.load(one);
+          are_several = true;
+          auto const* const words = s_.blocks.words(block);
+          for (int w = 0; w < Block::num_words; ++w) sum.words[w] |= words[w];
+        }
+        one = block;
+      }
+    }
+    return are_several ? number_of(sum) : one;
+  }
+
+  KOKKOS_FUNCTION SharedSetId form_difference(SharedSetId a, SharedSetId b) const {
+    auto const x = s_.headers(a), y = s_.headers(b);
+    Made made;
+    for (std::uint32_t base = 0; base < x.count; base += lanes_) {
+      auto const i = base + lane_;
+      std::uint32_t position = 0;
+      BlockId block = no_block;
+      if (i < x.count) {
+        position = s_.positions(x.begin + i);
+        block = s_.entries(x.begin + i);
+        if (auto const other = block_at(y, position); block != no_block && other != no_block) {
+          auto left = s_.blocks.load(block);
+          auto const* const words = s_.blocks.words(other);
+          for (int w = 0; w < Block::num_words; ++w) left.words[w] &= ~words[w];
+          block = block == other ? no_block : number_of(left);
+        }
+      }
+      append(made, position, block);
+    }
+    return intern(made);
+  }
+
+  KOKKOS_FUNCTION SharedSetId form_shifted(SharedSetId a, std::uint32_t offset, std::uint64_t const* mask) const {
+    auto const x = s_.headers(a);
+    auto const low = first_position(x) + offset / Block::num_bits,
+               high = last_position(x) + (offset + Block::num_bits - 1) / Block::num_bits;
+    Made made;
+    for (auto base = low; base <= high; base += lanes_) {
+      auto const position = base + lane_;
+      append(made, position, position <= high ? shifted_block(x, position, offset, mask) : no_block);
+    }
+    return intern(made);
+  }
+  /// The block at a position after the shift. Its bits come from one word below the place, and from the next one.
+  KOKKOS_FUNCTION BlockId shifted_block(SharedSetHeader const& x, std::uint32_t position, std::uint32_t offset,
+                                        std::uint64_t const* mask) const {
+    constexpr auto n = static_cast<std::uint32_t>(Block::num_words);
+    auto const by_words = offset / 64, by_bits = offset % 64;
+    auto const source = [&](std::uint32_t word) {  // counted from the first object, less those that go beyond objects
+      if (word < by_words) return std::uint64_t{0};
+      word -= by_words;
+      auto const block = block_at(x, word / n);
+      return block == no_block ? 0 : s_.blocks.words(block)[word % n] & mask[word];
+    };
+    Block block;
+    auto below = by_bits == 0 || position == 0 ? 0 : source(position * n - 1);
+    for (std::uint32_t w = 0; w < n; ++w) {
+      auto const here = source(position * n + w);
+      block.words[w] = by_bits == 0 ? here : here << by_bits | below >> (64 - by_bits);
+      below = here;
+    }
+    return number_of(block);
+  }
+
+  // --- numbers ---
+
+  /// Never 0, which is an unused slot. Sets have 31 bits, so that the operation has two.
+  KOKKOS_FUNCTION static std::uint64_t key_of(Operation operation, std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::uint64_t>(operation) << 62 | std::uint64_t{a} << 31 | b;
+  }
+  /// The result of an operation, which this worker or another one forms.
+  template <class Form>
+  KOKKOS_FUNCTION SharedSetId done_once(std::uint64_t key, Form const& form) const {
+    std::uint32_t at = 0;
+    bool const is_first = claim(key, at);
+    if (is_full_for_all()) return shared_empty_set;
+    if (!is_first) return wait_for(at);
+    auto const result = form();
+    backend::order_memory();
+    backend::sync_lanes();
+    if (lane_ == 0) backend::write_shared(s_.results(at), result + 1);
+    return result;
+  }
+  /// \return whether the key was not there
+  KOKKOS_FUNCTION bool claim(std::uint64_t key, std::uint32_t& at) const {
+    int is_first = 0;
+    if (lane_ == 0) {
+      auto const mask = s_.sizes.operations - 1;
+      at = static_cast<std::uint32_t>(mixed(key * 0x9e3779b97f4a7c15u)) & mask;
+      for (auto found = backend::read_shared(s_.keys(at)); found != key; found = backend::read_shared(s_.keys(at))) {
+        if (found == 0) {
+          found = Kokkos::atomic_compare_exchange(&s_.keys(at), std::uint64_t{0}, key);
+          if (found == 0) {
+            is_first = 1;
+            if (Kokkos::atomic_fetch_add(&s_.counters().operations, 1u) > mask / 2) set_full();
+            break;
+          }
+          if (found == key) break;
+        }
+        if (is_full()) break;  // there may be no slot
+        at = (at + 1) & mask;
+      }
+    }
+    at = backend::shuffle(at, 0);
+    return backend::shuffle(is_first, 0) != 0;
+  }
+  KOKKOS_FUNCTION SharedSetId wait_for(std::uint32_t at) const {
+    std::uint32_t result = pending;
+    if (lane_ == 0)
+      while ((result = backend::read_shared(s_.results(at))) == pending && !is_full()) backend::let_others_run();
+    result = backend::shuffle(result, 0);
+    backend::order_memory();
+    return result == pending ? shared_empty_set : result - 1;
+  }
+
+  /// The number of the set that this worker has made.
+  KOKKOS_FUNCTION SharedSetId intern(Made const& made) const {
+    if (made.count == 0) return shared_empty_set;
+    backend::sync_lanes();
+    auto const hash = mixed(sum_of_lanes(made.hash));
+    auto const mask = static_cast<std::uint32_t>(s_.index.extent(0) - 1);
+    for (auto at = static_cast<std::uint32_t>(hash) & mask;; at = (at + 1) & mask) {
+      std::uint32_t found = 0;
+      if (lane_ == 0) found = set_or_claim(at);
+      found = backend::shuffle(found, 0);
+      if (found == claimed) return store(at, hash, made.count);
+      if (found == shared_empty_set) return shared_empty_set;  // full
+      backend::order_memory();
+      if (is_made(found, hash, made.count)) return found;
+    }
+  }
+  /// The set at a place of the index; `claimed` if the place is this worker's from now on; 0 if all is full.
+  KOKKOS_FUNCTION std::uint32_t set_or_claim(std::uint32_t at) const {
+    for (;;) {
+      auto const found = backend::read_shared(s_.index(at));
+      if (found != 0 && found != claimed) return found;
+      if (is_full()) return 0;
+      if (found == claimed) backend::let_others_run();
+      if (found == 0 && Kokkos::atomic_compare_exchange(&s_.index(at), 0u, claimed) == 0) return claimed;
+    }
+  }
+  KOKKOS_FUNCTION bool is_made(SharedSetId set, std::uint64_t hash, std::uint32_t count) const {
+    if (s_.hashes(set) != hash || s_.filled(set) != count) return false;
+    auto const x = s_.headers(set);
+    bool is_same = true;
+    for (auto i = lane_; i < count; i += lanes_)
+      is_same = is_same && block_at(x, made_positions_[i]) == made_entries_[i];
+    return backend::all_lanes(is_same);
+  }
+  KOKKOS_FUNCTION SharedSetId store(std::uint32_t at, std::uint64_t hash, std::uint32_t filled) const {
+    auto const first = made_positions_[0], span = made_positions_[filled - 1] - first + 1;
+    bool const is_run = span <= 2 * filled;
+    auto const count = is_run ? span : filled;
+    std::uint32_t set = 0;
+    std::uint64_t begin = 0;
+    if (lane_ == 0) {
+      set = Kokkos::atomic_fetch_add(&s_.counters().sets, 1u);
+      begin = Kokkos::atomic_fetch_add(&s_.counters().entries, std::uint64_t{count});
+      if (set >= s_.sizes.sets || begin + count > s_.sizes.entries || is_full()) {
+        set_full();
+        backend::write_shared(s_.index(at), 0u);
+        set = 0;
+      }
+    }
+    set = backend::shuffle(set, 0);
+    begin = backend::shuffle(begin, 0);
+    if (set == 0) return shared_empty_set;
+    if (is_run) {
+      for (auto i = lane_; i < span; i += lanes_) {
+        s_.entries(begin + i) = no_block;
+        s_.positions(begin + i) = first + i;
+      }
+      backend::sync_lanes();
+    }
+    for (auto i = lane_; i < filled; i += lanes_) {
+      auto const to = begin + (is_run ? made_positions_[i] - first : i);
+      s_.entries(to) = made_entries_[i];
+      s_.positions(to) = made_positions_[i];
+    }
+    if (lane_ == 0) {
+      s_.headers(set) = {begin, count, is_run ? first : SharedSetHeader::no_run};
+      s_.filled(set) = filled;
+      s_.hashes(set) = hash;
+    }
+    backend::order_memory();
+    backend::sync_lanes();
+    if (lane_ == 0) backend::write_shared(s_.index(at), set);
+    return set;
+  }
+
+  SharedSets<MemorySpace> const& s_;
+  std::uint32_t lane_, lanes_;
+  BlockId* made_entries_;
+  std::uint32_t* made_positions_;
+  std::uint64_t* row_;
+  SharedSetId* list_;
+};
+
+/// A kernel whose workers call function(worker, i) for each i below a count, or below function.num_items(worker) where
+/// the function knows it better.
+template <class MemorySpace, class Function>
+struct ByWorkers {
+  SharedSets<MemorySpace> sets;
+  Function function;
+  std::uint64_t count;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& team) const {
+    auto const worker = static_cast<std::uint32_t>(team.league_rank() * team.team_size() + team.team_rank());
+    SetWorker<MemorySpace> const hands(sets, worker);
+    auto end = count;
+    if constexpr (requires { function.num_items(hands); }) end = function.num_items(hands);
+    for (std::uint64_t i = worker; i < end; i += sets.sizes.workers) function(hands, i);
+  }
+};
+
+/// About as many as a device runs at once; each has memory of its own for the set that it forms.
+template <class ExecutionSpace>
+std::uint32_t workers_of(ExecutionSpace const& exec) {
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
+  if constexpr (on_host)
+    return static_cast<std::uint32_t>(exec.concurrency());
+  else
+    return static_cast<std::uint32_t>(exec.concurrency() / backend::warp_size / 4);
+}
+
+/// Runs function(worker, i) for each i below a count; asynchronous in `exec`.
+template <class ExecutionSpace, class Function>
+void for_each_by_workers(ExecutionSpace const& exec, std::string const& label,
+                         SharedSets<typename ExecutionSpace::memory_space> const& sets, std::uint64_t count,
+                         Function const& function) {
+  using Memory = typename ExecutionSpace::memory_space;
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+  // A worker is a thread of a team, and its lanes are those of the thread's vector.
+  constexpr int workers_of_team = on_host ? 1 : 8, lanes = on_host ? 1 : backend::warp_size;
+  auto const num_teams = static_cast<int>(sets.sizes.workers) / workers_of_team;
+  Kokkos::parallel_for(label, Kokkos::TeamPolicy<ExecutionSpace>(exec, num_teams, workers_of_team, lanes),
+                       ByWorkers<Memory, Function>{sets, function, count});
+}
+
+}  // namespace hornbill::points_to::detail
