@@ -1,14 +1,12 @@
 // Points-to analysis by one thread: waves over sets that are stored once.
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include <hornbill/error.hpp>
+#include <hornbill/points_to/detail/stopwatch.hpp>
 #include <hornbill/points_to/solve.hpp>
 
 #include "copy_graph.hpp"
+#include "dereferences.hpp"
 #include "nodes.hpp"
 #include "offset_sets.hpp"
 #include "set_pool.hpp"
@@ -16,43 +14,24 @@
 namespace hornbill::points_to {
 namespace {
 
-/// Adds the time it lives to a number of seconds.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Stopwatch(Stopwatch const&) = delete;
-  Stopwatch& operator=(Stopwatch const&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-/// Constraints through one pointer, and the targets that they were applied to.
-struct Dereference {
-  Index pointer = 0;
-  Index begin = 0, end = 0;  ///< of its constraints
-  Index cycle = -1;          ///< a variable whose set the targets' contents have, if there is one
-  SetId done = empty_set;
-};
+using detail::Stopwatch;
 
 /// Dereferences by their new targets.
 using Group = std::span<std::pair<SetId, Index> const>;
 
-Index pointer_of(Constraint const& c) { return c.kind == ConstraintKind::store ? c.destination : c.source; }
-bool is_dereference(Constraint const& c) {
-  return c.kind != ConstraintKind::address_of && c.kind != ConstraintKind::copy;
-}
-
 class HostSolver {
  public:
   HostSolver(HostPlan const& plan, SolveOptions const& options)
-      : plan_(plan), options_(options), nodes_(plan.representative, pool_), graph_(nodes_), offsets_(plan, pool_) {
+      : plan_(plan),
+        options_(options),
+        nodes_(plan.representative, pool_),
+        graph_(nodes_),
+        offsets_(plan, pool_),
+        dereferences_(dereferences_of(plan)),
+        done_(dereferences_.list.size(), empty_set) {
     pool_.set_limit(options.max_bytes);
     add_copies();
     add_addresses();
-    add_dereferences();
   }
 
   /// Variables have at least these sets.
@@ -72,15 +51,16 @@ class HostSolver {
  private:
   void add_copies();
   void add_addresses();
-  void add_dereferences();
 
   void collapse() {
-    Stopwatch const watch(report_.collapse_seconds);
+    Stopwatch watch;
     report_.merged_by_cycles += graph_.collapse(options_.collapse_cycles);
+    report_.collapse_seconds += watch.lap();
   }
   void propagate() {
-    Stopwatch const watch(report_.propagate_seconds);
+    Stopwatch watch;
     graph_.propagate(options_.collapse_cycles);
+    report_.propagate_seconds += watch.lap();
   }
   bool expand();
   void apply_to_new_targets(Index d);
@@ -99,8 +79,8 @@ class HostSolver {
   Nodes nodes_;
   CopyGraph graph_;
   OffsetSets offsets_;
-  std::vector<Constraint> through_pointers_;  // sorted by pointer
-  std::vector<Dereference> dereferences_;
+  Dereferences dereferences_;
+  std::vector<SetId> done_;  // [dereferences], the targets that each was applied to
   // of one round
   bool changes_ = false;
   std::vector<std::pair<SetId, Index>> groups_;  // new targets, dereference
@@ -112,17 +92,9 @@ class HostSolver {
 // --- what there is at first ---
 
 void HostSolver::add_sets(Solution const& earlier) {
-  if (earlier.set_of_variable.size() > static_cast<std::size_t>(plan_.num_variables))
-    throw InputError(fmt::format("the earlier solution has {} variables; there are {}", earlier.set_of_variable.size(),
-                                 plan_.num_variables));
+  require_part_of(earlier, plan_);
   std::vector<SetId> sets;
-  for (Index s = 0; s < earlier.num_sets(); ++s) {
-    auto const objects = earlier.objects_of_set(s);
-    if (!objects.empty() && objects.back() >= plan_.num_objects())
-      throw InputError(fmt::format("the earlier solution has object {}; objects are 0 to {}", objects.back(),
-                                   plan_.num_objects() - 1));
-    sets.push_back(pool_.of(objects));
-  }
+  for (Index s = 0; s < earlier.num_sets(); ++s) sets.push_back(pool_.of(earlier.objects_of_set(s)));
   for (std::size_t v = 0; v < earlier.set_of_variable.size(); ++v)
     nodes_.add_to(nodes_.root(static_cast<Index>(v)), sets[earlier.set_of_variable[v]]);
 }
@@ -149,47 +121,31 @@ void HostSolver::add_addresses() {
   }
 }
 
-void HostSolver::add_dereferences() {
-  std::ranges::copy_if(plan_.constraints, std::back_inserter(through_pointers_), is_dereference);
-  std::ranges::stable_sort(through_pointers_, {}, pointer_of);
-  auto cycles = plan_.hybrid_cycles;
-  std::ranges::sort(cycles);
-  auto cycle = cycles.begin();
-  auto const count = static_cast<Index>(through_pointers_.size());
-  for (Index begin = 0, end = 0; begin < count; begin = end) {
-    Index const pointer = pointer_of(through_pointers_[begin]);
-    while (end < count && pointer_of(through_pointers_[end]) == pointer) ++end;
-    while (cycle != cycles.end() && cycle->first < pointer) ++cycle;
-    bool const has_cycle = cycle != cycles.end() && cycle->first == pointer;
-    dereferences_.push_back({pointer, begin, end, has_cycle ? cycle->second : -1, empty_set});
-  }
-}
-
 // --- expanding ---
 
 /// Applies constraints to new targets of their pointers.   \return whether anything has changed
 bool HostSolver::expand() {
-  Stopwatch const watch(report_.expand_seconds);
+  Stopwatch watch;
   changes_ = false;
   groups_.clear();
-  for (std::size_t d = 0; d < dereferences_.size(); ++d) apply_to_new_targets(static_cast<Index>(d));
+  for (std::size_t d = 0; d < dereferences_.list.size(); ++d) apply_to_new_targets(static_cast<Index>(d));
   std::ranges::sort(groups_);
   for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
     while (end < groups_.size() && groups_[end].first == groups_[begin].first) ++end;
     add_edges(groups_[begin].first, Group(groups_).subspan(begin, end - begin));
   }
+  report_.expand_seconds += watch.lap();
   return changes_;
 }
 
 void HostSolver::apply_to_new_targets(Index d) {
-  auto& dereference = dereferences_[d];
+  auto const& dereference = dereferences_.list[d];
   auto const set = nodes_.set(nodes_.root(dereference.pointer));
-  if (set == dereference.done) return;
-  auto const targets = pool_.subtract(set, dereference.done);
-  dereference.done = set;
+  if (set == done_[d]) return;
+  auto const targets = pool_.subtract(set, std::exchange(done_[d], set));
   bool has_edges = false;
   for (Index c = dereference.begin; c < dereference.end; ++c) {
-    auto const& [kind, source, destination, offset] = through_pointers_[c];
+    auto const& [kind, source, destination, offset] = dereferences_.constraints[c];
     if (kind == ConstraintKind::offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(targets, offset));
     else if (kind == ConstraintKind::any_offset)
@@ -228,8 +184,8 @@ void HostSolver::find_ends(Group group, ConstraintKind kind) {
   ends_.clear();
   marks_.clear(nodes_.size());
   for (auto const& [targets, d] : group)
-    for (Index c = dereferences_[d].begin; c < dereferences_[d].end; ++c) {
-      auto const& constraint = through_pointers_[c];
+    for (Index c = dereferences_.list[d].begin; c < dereferences_.list[d].end; ++c) {
+      auto const& constraint = dereferences_.constraints[c];
       if (constraint.kind != kind) continue;
       Index const root = nodes_.root(kind == ConstraintKind::load ? constraint.destination : constraint.source);
       if (marks_.mark(root)) ends_.push_back(root);
@@ -286,15 +242,11 @@ Solution HostSolver::collected() {
 }
 
 Solution solve_from(HostPlan const& plan, Solution const* earlier, SolveOptions const& options) {
-  double seconds = 0;
-  Solution solution;
-  {
-    Stopwatch const watch(seconds);
-    HostSolver solver(plan, options);
-    if (earlier) solver.add_sets(*earlier);
-    solution = solver.solve();
-  }
-  solution.report.elapsed_seconds = seconds;
+  Stopwatch watch;
+  HostSolver solver(plan, options);
+  if (earlier) solver.add_sets(*earlier);
+  auto solution = solver.solve();
+  solution.report.elapsed_seconds = watch.lap();
   return solution;
 }
 
