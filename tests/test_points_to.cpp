@@ -1,10 +1,9 @@
 // Points-to analysis beside its definition, and beside itself with other options.
-#include <doctest/doctest.h>
-
 #include <hornbill/error.hpp>
 #include <hornbill/points_to.hpp>
 #include <reference/points_to.hpp>
 
+#include "support/cells.hpp"
 #include "support/random_constraints.hpp"
 
 using namespace hornbill;
@@ -67,6 +66,66 @@ TEST_CASE("points-to: no device changes the solution") {
     auto const solution = solve(system);
     for (unsigned number = 1; number < num_devices; ++number)
       REQUIRE_MESSAGE(is_same(solve(system, devices_of(number)), solution), "seed ", seed, ", devices ", number);
+  }
+}
+
+namespace {
+
+/// On a backend, however small the system is.
+template <class Exec>
+points_to::Solution solve_on(ConstraintSystem const& system, Devices devices) {
+  devices.solve.host_below = 0;
+  return points_to::solve(Exec(), points_to::make_plan(system, devices.plan), devices.solve);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("points-to: backends find the sets of the definition", T, HORNBILL_DOUBLE_CELLS) {
+  using Exec = typename T::Exec;
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    auto const below = [&](unsigned n) { return static_cast<Index>(seed % n); };
+    test::RandomConstraintOptions options{.num_objects = 1 + below(23),
+                                          .num_pointers = below(31),
+                                          .num_constraints = 20 + below(61),
+                                          .largest_object = 1 + below(7)};
+    if (seed % 50 == 0)
+      options = {.num_objects = 150, .num_pointers = 100, .num_constraints = 250, .largest_object = 9};
+    if (seed % 50 == 1) options.num_objects = 0, options.num_pointers = 9;
+    auto const system = test::random_constraints(seed, options);
+    REQUIRE_MESSAGE(has_sets(solve_on<Exec>(system, devices_of(seed % num_devices)), reference::points_to_sets(system)),
+                    "seed ", seed);
+  }
+}
+
+TEST_CASE_TEMPLATE("points-to: backends give the bits of the host, each time", T, HORNBILL_DOUBLE_CELLS) {
+  using Exec = typename T::Exec;
+  auto const generated = points_to::generate({.num_variables = 6000, .num_constraints = 7000});
+  auto const random = test::random_constraints(
+      7, {.num_objects = 3000, .num_pointers = 3000, .num_constraints = 9000, .largest_object = 40});
+  for (auto const& system : {generated, random}) {
+    auto const solution = solve(system);
+    for (unsigned number = 0; number < num_devices; ++number)
+      REQUIRE_MESSAGE(is_same(solve_on<Exec>(system, devices_of(number)), solution), "devices ", number);
+    for (int time = 0; time < 10; ++time) REQUIRE(is_same(solve_on<Exec>(system, {}), solution));
+    // All of a device's memory is enlarged on the way.
+    auto const grown = solve_on<Exec>(system, {.plan = {}, .solve = {.max_bytes = std::size_t{1} << 23}});
+    CHECK(is_same(grown, solution));
+    CHECK(grown.report.growths > 0);
+    CHECK_THROWS_AS(solve_on<Exec>(system, {.plan = {}, .solve = {.max_bytes = 1000}}), CapacityError);
+  }
+}
+
+TEST_CASE_TEMPLATE("points-to: backends go on from an earlier solution", T, HORNBILL_DOUBLE_CELLS) {
+  using Exec = typename T::Exec;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    auto const all = test::random_constraints(seed, {.num_constraints = 70});
+    auto some = all;
+    some.constraints.resize(seed % (all.constraints.size() + 1));
+    auto devices = devices_of(seed % num_devices);
+    devices.solve.host_below = 0;
+    auto const resumed =
+        points_to::resume(Exec(), points_to::make_plan(all, devices.plan), solve(some, devices), devices.solve);
+    REQUIRE_MESSAGE(is_same(resumed, solve(all)), "seed ", seed);
   }
 }
 

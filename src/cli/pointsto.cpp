@@ -1,11 +1,15 @@
 // hornbill pointsto: inclusion-based points-to analysis, and questions to its solution.
 #include "pointsto.hpp"
 
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <hornbill/backend/registry.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 
@@ -17,6 +21,10 @@ namespace hornbill::cli {
 namespace {
 
 using points_to::ValueNumbering;
+
+/// Systems below this are solved on the host.
+std::map<std::string, Offset> const solvers{
+    {"auto", points_to::SolveOptions{}.host_below}, {"host", std::numeric_limits<Offset>::max()}, {"backend", 0}};
 
 std::map<std::string, ValueNumbering> const numberings{
     {"none", ValueNumbering::none}, {"hvn", ValueNumbering::hash_values}, {"hu", ValueNumbering::hash_unions}};
@@ -30,23 +38,37 @@ points_to::SolveOptions with_progress(points_to::SolveOptions options) {
   return options;
 }
 
+/// A device is started only for a system that it will solve.
+points_to::Solution solution_of(std::string const& backend, points_to::HostPlan const& plan,
+                                std::optional<points_to::Solution> const& earlier,
+                                points_to::SolveOptions const& options) {
+  if (points_to::is_for_host(plan, options))
+    return earlier ? points_to::resume(plan, *earlier, options) : points_to::solve(plan, options);
+  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
+  return backend::visit(backend, [&](auto const& exec) {
+    return earlier ? points_to::resume(exec, plan, *earlier, options) : points_to::solve(exec, plan, options);
+  });
+}
+
 void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run) {
   auto const plan = points_to::make_plan(points_to.constraints, a.plan);
   auto const options = with_progress(a.solve);
-  points_to.solution =
-      points_to.solution ? points_to::resume(plan, *points_to.solution, options) : points_to::solve(plan, options);
+  auto const backend = a.backend.empty() ? backend::names().back() : a.backend;
+  points_to.solution = solution_of(backend, plan, points_to.solution, options);
   if (options.progress) fmt::print(stderr, "\r{:60}\r", "");
-  run = {false, plan.report, points_to.solution->report};
+  auto const& report = points_to.solution->report;
+  run = {false, report.launches > 0 ? backend : "host", plan.report, report};
 }
 
 std::map<std::string, std::string> attributes_of(PointsToRun const& run) {
-  auto const& [is_stored, plan, solve] = run;
+  auto const& [is_stored, backend, plan, solve] = run;
   std::map<std::string, std::string> attributes;
   auto const add = [&](char const* name, auto value) { attributes[name] = fmt::format("{}", value); };
   add("plan_seconds", plan.elapsed_seconds);
   add("merged_before_solving", plan.merged_by_cycles + plan.merged_by_numbering);
   add("without_targets", plan.without_targets);
   add("constraints_left", plan.constraints_left);
+  add("backend", backend);
   add("rounds", solve.rounds);
   add("copy_edges", solve.copy_edges);
   add("load_edges", solve.load_edges);
@@ -72,7 +94,7 @@ void run_points_to(PointsToArguments const& a) {
   auto points_to = io::read_points_to(a.file);
   for (auto const& file : a.more) io::read_more_constraints(file, points_to.constraints);
   if (a.again) points_to.solution.reset();
-  PointsToRun run{.is_stored = points_to.solution && a.more.empty(), .plan = {}, .solve = {}};
+  PointsToRun run{.is_stored = points_to.solution && a.more.empty(), .backend = {}, .plan = {}, .solve = {}};
   if (!run.is_stored) {
     solve(a, points_to, run);
     points_to.attributes = attributes_of(run);
@@ -113,8 +135,17 @@ void add_pointsto(CLI::App& app, int&) {
       "Do not look for cycles through pointers before solving");
   command->add_flag_callback(
       "--no-hubs", [a] { a->solve.hubs = false; }, "Connect each target with each load and store, not through hubs");
+  command
+      ->add_option("--backend", a->backend,
+                   fmt::format("Where to solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
+      ->check(known_backend());
+  command
+      ->add_option("--solver", a->solve.host_below,
+                   "host: one thread; backend: all of the backend; auto (default): the one that is faster for a system "
+                   "of this size")
+      ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
-                   "Memory that sets may take (default: that of the machine)");
+                   "Memory that sets may take (default: that of the machine, or of the device)");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "The solution is the least one and does not depend on these options. Examples:\n"

@@ -11,7 +11,7 @@
 namespace hornbill::cli {
 
 struct PointsToArguments {
-  std::string file, output;
+  std::string file, output, backend;
   std::vector<std::string> more, queries;
   std::vector<std::pair<std::string, std::string>> aliases;
   bool calls = false, again = false, json = false;
@@ -23,6 +23,7 @@ struct PointsToArguments {
 /// What was done: nothing where a file had the solution.
 struct PointsToRun {
   bool is_stored = false;
+  std::string backend;  ///< or "host", where one thread of it has solved
   points_to::PlanReport plan;
   points_to::SolveReport solve;
 };

@@ -162,7 +162,7 @@ void print_summary(std::string const& file, io::PointsTo const& points_to, Point
     write_out("before solving: {} variables merged, {} point to nothing, {} constraints left; {}\n",
               run.plan.merged_by_cycles + run.plan.merged_by_numbering, run.plan.without_targets,
               run.plan.constraints_left, human_seconds(run.plan.elapsed_seconds));
-    write_out("solved: {} rounds, {} edges, {} hubs, {} variables merged; {}\n", run.solve.rounds,
+    write_out("solved by {}: {} rounds, {} edges, {} hubs, {} variables merged; {}\n", run.backend, run.solve.rounds,
               run.solve.copy_edges + run.solve.load_edges + run.solve.store_edges, run.solve.hubs,
               run.solve.merged_by_cycles + run.solve.merged_by_hybrid_cycles, human_seconds(run.solve.elapsed_seconds));
   }
@@ -186,7 +186,7 @@ nlohmann::json to_json(std::span<Index const> variables, ConstraintSystem const&
 }
 
 nlohmann::json to_json(PointsToRun const& run) {
-  auto const& [is_stored, plan, solve] = run;
+  auto const& [is_stored, backend, plan, solve] = run;
   return {{"plan",
            {{"merged_by_cycles", plan.merged_by_cycles},
             {"merged_by_numbering", plan.merged_by_numbering},
@@ -195,7 +195,8 @@ nlohmann::json to_json(PointsToRun const& run) {
             {"hybrid_cycles", plan.hybrid_cycles},
             {"seconds", plan.elapsed_seconds}}},
           {"solve",
-           {{"rounds", solve.rounds},
+           {{"backend", backend},
+            {"rounds", solve.rounds},
             {"copy_edges", solve.copy_edges},
             {"load_edges", solve.load_edges},
             {"store_edges", solve.store_edges},
@@ -203,6 +204,9 @@ nlohmann::json to_json(PointsToRun const& run) {
             {"merged_by_cycles", solve.merged_by_cycles},
             {"merged_by_hybrid_cycles", solve.merged_by_hybrid_cycles},
             {"unions", solve.unions},
+            {"launches", solve.launches},
+            {"looks", solve.looks},
+            {"growths", solve.growths},
             {"collapse_seconds", solve.collapse_seconds},
             {"propagate_seconds", solve.propagate_seconds},
             {"expand_seconds", solve.expand_seconds},

@@ -59,6 +59,19 @@ class PointsTo(CommandLine):
         for options in (["--value-numbering", "none"], ["--value-numbering", "hvn"], ["--no-cycles"], ["--no-hybrid-cycles"], ["--no-hubs"]):
             self.assertEqual(self.answer("list.cons.txt", *options, "--query", "v")["queries"], expected)
 
+    def test_backends(self):
+        expected = self.answer("list.cons.txt", "--query", "v", "--query", 9)["queries"]
+        self.assertEqual(self.answer("list.cons.txt")["solve"]["backend"], "host")
+        self.assertEqual(self.answer("list.cons.txt", "--solver", "host")["solve"]["backend"], "host")
+        backends = run("pointsto", "list.cons.txt", "--backend", "abacus", code=2)[1].split("there are ")[1].split(".")[0]
+        for backend in backends.split(", "):
+            out = self.answer("list.cons.txt", "--backend", backend, "--solver", "backend", "--query", "v", "--query", 9)
+            self.assertEqual((out["queries"], out["solve"]["backend"]), (expected, backend))
+            self.assertGreater(out["solve"]["launches"], 0)
+            self.assertIn(f"solved by {backend}: ", run("pointsto", "list.cons.txt", "--backend", backend, "--solver", "backend")[0])
+            self.assertIn("points-to sets need", run("pointsto", "list.cons.txt", "--backend", backend, "--solver", "backend", "--memory", 100, code=6)[1])
+        run("pointsto", "list.cons.txt", "--solver", "none", code=2)
+
     def test_more_constraints(self):
         run("pointsto", "list.cons.txt", "-o", "first.h5")
         self.write("more.txt", "23\n2\n0,10,22,1,0\n1,22,12,1,0\n")
@@ -110,8 +123,9 @@ class PointsTo(CommandLine):
             for kind in ("cons", "nodes"):
                 with lzma.open(os.path.join(data, f"{program}.{kind}.txt.xz")) as packed, open(f"{program}.{kind}.txt", "wb") as out:
                     out.write(packed.read())
-            run("pointsto", f"{program}.cons.txt", "-o", "out.h5")
-            self.check_sets(program, os.path.join(data, f"{program}.ref.xz"))
+            for solver in ("host", "backend"):
+                run("pointsto", f"{program}.cons.txt", "--solver", solver, "-o", "out.h5")
+                self.check_sets(program, os.path.join(data, f"{program}.ref.xz"))
 
     def check_sets(self, program, reference):
         try:

@@ -22,6 +22,9 @@ struct SolveReport {
   Index merged_by_cycles = 0;  ///< nodes merged while solving
   Index merged_by_hybrid_cycles = 0;
   Offset unions = 0;  ///< of sets, each formed once
+  int launches = 0;   ///< of kernels on a device
+  int looks = 0;      ///< how often the host waited for the device and looked
+  int growths = 0;    ///< how often the device's memory was enlarged
   double collapse_seconds = 0, propagate_seconds = 0, expand_seconds = 0, elapsed_seconds = 0;
 };
 

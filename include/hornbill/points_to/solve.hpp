@@ -13,10 +13,18 @@ namespace hornbill::points_to {
 struct SolveOptions {
   bool collapse_cycles = true;  ///< nodes on a cycle of edges become one
   bool hubs = true;             ///< loads and stores of pointers with equal new targets share a node
-  std::size_t max_bytes = 0;    ///< of sets; 0: as many as the machine has
+  std::size_t max_bytes = 0;    ///< of sets; 0: as many as the machine, or the device, has
+  /// systems with fewer constraints left by the plan are solved by one thread of the host whatever the backend, and on
+  /// backends of the host all are, since that is faster; 0: none
+  Offset host_below = 25000;
   /// told after each round: how many there were, and how many distinct sets there are
   std::function<void(int, std::size_t)> progress{};
 };
+
+/// Whether a system is so small that one thread of the host solves it, whatever the backend.
+inline bool is_for_host(HostPlan const& plan, SolveOptions const& options) {
+  return static_cast<Offset>(plan.constraints.size()) < options.host_below;
+}
 
 /// The least sets that satisfy the constraints of a plan, on the host, by one thread.
 ///
@@ -29,5 +37,18 @@ Solution solve(HostPlan const& plan, SolveOptions const& options = {});
 /// The same, going on from the solution of some of the constraints: those that are new may speak of new variables.
 /// \throws InputError if the earlier solution has more variables, or objects that a set cannot have
 Solution resume(HostPlan const& plan, Solution const& earlier, SolveOptions const& options = {});
+
+/// The same by all threads of an execution space, unless the system is small. Each backend has been compiled, see
+/// backends/instantiate/points_to.cpp.
+///
+/// Sets get numbers in an order that differs from run to run, but the solution does not.
+/// \source Mendez-Lojo, Burtscher and Pingali, PPoPP 2012, for the rules that are pulled by the row that they write
+/// \cost waits for the device, a few times a round; its memory grows as sets do
+/// \throws CapacityError if sets need more memory
+template <class ExecutionSpace>
+Solution solve(ExecutionSpace const& exec, HostPlan const& plan, SolveOptions const& options = {});
+template <class ExecutionSpace>
+Solution resume(ExecutionSpace const& exec, HostPlan const& plan, Solution const& earlier,
+                SolveOptions const& options = {});
 
 }  // namespace hornbill::points_to

@@ -1,0 +1,198 @@
+/// \file
+/// Nodes on a cycle become one.
+///
+/// Of the nodes that propagation left, those from which no cycle is reached are taken away: the core remains, in which
+/// every node reaches a cycle and is reached by one. Each node of the core takes the largest number of a node that
+/// reaches it, its colour; the nodes of a colour that reach the node with this number are a component. Those of other
+/// components with this colour come in the next pass. Most nodes are in one large component, so a node with many edges
+/// has the largest number, and colours those that it reaches first.
+/// \source Orzan 2004; Barnat, Bauch, Brim and Ceska, IPDPS 2011 (components by colours on GPUs)
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/flow_graph.hpp>
+#include <hornbill/points_to/detail/row_parts.hpp>
+#include <hornbill/points_to/detail/set_worker.hpp>
+#include <hornbill/points_to/detail/work_queue.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// Takes away, along the edges, what no cycle precedes.
+template <class MemorySpace>
+struct Order {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const&, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    for_each_edge_out(g, items, item, [&](std::uint32_t to, bool, bool is_copy) {
+      items.add(is_copy && g.is_left(to) && Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1, to);
+    });
+  }
+};
+
+/// Takes away, against the edges, what no cycle follows.
+template <class MemorySpace>
+struct TakeAway {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const&, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    for_each_copy_in(g, items, item, [&](std::uint32_t from, bool is_entry) {
+      items.add(is_entry && g.is_core(from) && Kokkos::atomic_fetch_sub(&g.waiting_out(from), 1u) == 1, from);
+    });
+  }
+};
+
+inline constexpr std::uint32_t pivot_colour = 0xffffffffu;
+
+template <class MemorySpace>
+struct SpreadColours {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    auto const slot = slot_of_item(g, item);
+    if (item == slot && worker.lane() == 0) backend::write_shared(g.state(slot), 0u);
+    backend::order_memory();
+    backend::sync_lanes();
+    auto const colour = backend::read_shared(g.colour(slot));
+    for_each_edge_out(g, items, item, [&](std::uint32_t to, bool, bool is_copy) {
+      items.add(is_copy && g.is_core(to) && Kokkos::atomic_fetch_max(&g.colour(to), colour) < colour &&
+                    Kokkos::atomic_exchange(&g.state(to), 1u) == 0,
+                to);
+    });
+  }
+};
+
+/// Merges, against the edges, nodes of a colour with the one that has its number.
+template <class MemorySpace>
+struct MergeColour {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const&, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    auto const colour = g.colour(slot_of_item(g, item));
+    auto const first = g.active(colour == pivot_colour ? static_cast<std::uint32_t>(g.counters().pivot) : colour);
+    for_each_copy_in(g, items, item, [&](std::uint32_t from, bool is_entry) {
+      bool const is_member =
+          is_entry && g.is_core(from) && g.colour(from) == colour && Kokkos::atomic_exchange(&g.state(from), 1u) == 0;
+      if (is_member && g.merge(first, g.active(from))) Kokkos::atomic_inc(&g.counters().merged_by_cycles);
+      items.add(is_member, from);
+    });
+  }
+};
+
+/// Nodes whose components are known leave the core, and with them those that are on no cycle without them: along the
+/// edges, then against them. Others lose their colours.
+template <class MemorySpace>
+struct LeaveCore {
+  enum State : std::uint32_t { is_known = 1, has_left };
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const slot = static_cast<std::uint32_t>(i);
+    if (i >= g.counters().active || !g.is_core(slot)) return;
+    g.colour(slot) = 0;
+    if (g.state(slot) != is_known) return;
+    g.waiting_in(slot) = g.waiting_out(slot) = 0;
+    queue.add(slot);
+  }
+};
+template <class MemorySpace>
+struct LeaveCoreBackwards {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (i >= g.counters().active || g.state(i) != LeaveCore<MemorySpace>::is_known) return;
+    g.state(i) = LeaveCore<MemorySpace>::has_left;
+    queue.add(static_cast<std::uint32_t>(i));
+  }
+};
+
+template <class MemorySpace>
+struct CountLeft {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(std::size_t slot) const {
+    if (slot < g.counters().active && g.waiting_in(slot) != 0) Kokkos::atomic_inc(&g.counters().left);
+  }
+};
+
+/// Nodes that are left and lead nowhere begin.
+template <class MemorySpace>
+struct BeginTakingAway {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t slot) const {
+    if (slot < g.counters().active && g.waiting_in(slot) != 0 && g.waiting_out(slot) == 0)
+      queue.add(static_cast<std::uint32_t>(slot));
+  }
+};
+
+/// Finds the pivot, while no node has a colour.
+template <class MemorySpace>
+struct FindPivot {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const slot = static_cast<std::uint32_t>(i);
+    if (i >= g.counters().active || !g.is_core(slot)) return;
+    g.colour(slot) = 0;
+    auto const in = g.in_begin(slot + 1) - g.in_begin(slot), out = g.out_begin(slot + 1) - g.out_begin(slot);
+    auto const paths = std::uint64_t{in < 0xffff ? in : 0xffff} * (out < 0xffff ? out : 0xffff) << 32 | slot;
+    if (backend::read_shared(g.counters().pivot) < paths) Kokkos::atomic_max(&g.counters().pivot, paths);
+  }
+};
+
+template <class MemorySpace>
+struct BeginPivot {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t) const {
+    if (g.counters().pivot == 0) return;
+    auto const slot = static_cast<std::uint32_t>(g.counters().pivot);
+    g.colour(slot) = pivot_colour;
+    g.state(slot) = 1;
+    queue.add(slot);
+  }
+};
+
+/// Those that the pivot does not reach have colours of their own at first.
+template <class MemorySpace>
+struct BeginColours {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const slot = static_cast<std::uint32_t>(i);
+    if (i >= g.counters().active || !g.is_core(slot) || g.colour(slot) == pivot_colour) return;
+    g.colour(slot) = slot;
+    g.state(slot) = 1;
+    queue.add(slot);
+  }
+};
+
+template <class MemorySpace>
+struct BeginMerging {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const slot = static_cast<std::uint32_t>(i);
+    if (i >= g.counters().active || !g.is_core(slot)) return;
+    bool const is_pivot = g.colour(slot) == pivot_colour && slot == static_cast<std::uint32_t>(g.counters().pivot);
+    if (!is_pivot && g.colour(slot) != slot) return;
+    g.state(slot) = 1;
+    queue.add(slot);
+  }
+};
+
+}  // namespace hornbill::points_to::detail

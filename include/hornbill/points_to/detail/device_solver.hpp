@@ -1,0 +1,334 @@
+/// \file
+/// Points-to analysis by many threads: rounds of kernels, which the host looks at a few times each.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/points_to/detail/collect.hpp>
+#include <hornbill/points_to/detail/cycles.hpp>
+#include <hornbill/points_to/detail/expand.hpp>
+#include <hornbill/points_to/detail/host_arrays.hpp>
+#include <hornbill/points_to/detail/propagate.hpp>
+#include <hornbill/points_to/detail/stopwatch.hpp>
+#include <hornbill/points_to/solution.hpp>
+#include <hornbill/points_to/solve.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// Sets of the host get numbers.
+template <class MemorySpace>
+struct FormSets {
+  Kokkos::View<std::uint32_t const*, MemorySpace> objects;
+  Kokkos::View<std::uint64_t const*, MemorySpace> begins;  // [sets + 1], into objects
+  Kokkos::View<std::uint32_t*, MemorySpace> numbers;       // [sets]
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
+    typename SetWorker<MemorySpace>::Row row;
+    auto const lanes = static_cast<std::uint64_t>(backend::lanes_together());
+    for (auto k = begins(i) + worker.lane(); k < begins(i + 1); k += lanes) worker.add_element(row, objects(k));
+    auto const set = worker.take(row);
+    if (worker.lane() == 0) numbers(i) = set;
+  }
+};
+
+/// Nodes have at least these sets.
+template <class MemorySpace>
+struct AddSets {
+  FlowGraph<MemorySpace> g;
+  Kokkos::View<std::uint32_t const*, MemorySpace> nodes, set_of_node, numbers;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (auto const set = numbers(set_of_node(i)); set != shared_empty_set) g.add_input(nodes(i), set);
+  }
+};
+
+/// Forgets which sets went along edges, when some of them were not right.
+template <class MemorySpace>
+struct ForgetSent {
+  FlowGraph<MemorySpace> g;
+  KOKKOS_FUNCTION void operator()(std::size_t e) const { g.edges(e).sent = shared_empty_set; }
+};
+
+/// Of many rounds the solver makes two passes: the second takes along what offsets gave to nodes that come before them.
+inline constexpr int passes_of_round = 2;
+/// More find components that others hide, which the next round would find too.
+inline constexpr int passes_of_colours = 2;
+
+template <class ExecutionSpace>
+class DeviceSolver {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+
+  DeviceSolver(ExecutionSpace const& exec, HostPlan const& plan, SolveOptions const& options)
+      : exec_(exec), plan_(plan), options_(options), host_(host_arrays(plan)) {
+    allocate();
+  }
+
+  Solution solve(Solution const* earlier) {
+    add_sets(host_.addresses);
+    if (earlier) add_sets(sets_of(*earlier, plan_));
+    do {
+      ++report_.rounds;
+      propagate();
+      if (options_.progress) options_.progress(report_.rounds, num_sets());
+    } while (expand() || is_unsettled_);
+    return collected();
+  }
+
+ private:
+  template <class T>
+  using Array = Kokkos::View<T*, Memory>;
+  static constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+
+  // --- memory ---
+
+  SharedSetSizes first_sizes() const;
+  void allocate();
+  void allocate_dereferences();
+  template <class T>
+  Array<T> array(char const* name, std::size_t size) {
+    return hornbill::detail::allocate<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
+  }
+  template <class T>
+  Array<T> zeros(char const* name, std::size_t size) {
+    return hornbill::detail::allocate_initialised<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
+  }
+  template <class T>
+  Array<T> copied(char const* name, std::vector<T> const& values) {
+    auto const view = array<T>(name, values.size());
+    Kokkos::deep_copy(exec_, view, Kokkos::View<T const*, Kokkos::HostSpace>(values.data(), values.size()));
+    return view;
+  }
+  template <class View>
+  void resize(View& view, char const* name, std::size_t size) {
+    auto const larger = zeros<typename View::value_type>(name, size);
+    auto const all = Kokkos::pair<std::size_t, std::size_t>(0, view.extent(0));
+    Kokkos::deep_copy(exec_, Kokkos::subview(larger, all), view);
+    exec_.fence("hornbill::points_to: an array has moved");
+    view = larger;
+  }
+  void allocate_slots(std::size_t num_nodes);
+  void allocate_entries(std::size_t num_edges, std::size_t num_inputs);
+  void allocate_by_set(std::size_t num_sets);
+  void require_room(SharedSetSizes const& sizes) const;
+  void require_available(std::size_t bytes) const;
+
+  // --- steps ---
+
+  void look();
+  std::size_t num_sets() const { return sets_now_.sets; }
+  bool is_full() const { return now_.is_full != 0 || sets_now_.is_full != 0; }
+  void make_room();
+  void add_sets(HostSets const& sets);
+  void make_rows();
+  void propagate();
+  void collapse();
+  void settle();
+  void merge_cycles();
+  bool expand();
+  Solution collected();
+
+  template <class Functor>
+  void for_each(char const* name, std::size_t count, Functor const& functor) {
+    if (count == 0) return;
+    ++report_.launches;
+    Kokkos::parallel_for(std::string("hornbill::points_to::") + name,
+                         Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
+  }
+  template <class Functor>
+  void for_each_by_workers(char const* name, std::size_t count, Functor const& functor) {
+    if (count == 0) return;
+    ++report_.launches;
+    detail::for_each_by_workers(exec_, std::string("hornbill::points_to::") + name, sets_, count, functor);
+  }
+  template <class Functor>
+  void walk(char const* name, Functor const& functor) {
+    ++report_.launches;
+    detail::walk(exec_, std::string("hornbill::points_to::") + name, sets_, queue_, functor);
+  }
+  /// At least as many slots as there are.
+  std::size_t slots() const { return num_slots_; }
+
+  ExecutionSpace exec_;
+  HostPlan const& plan_;
+  SolveOptions const& options_;
+  HostArrays host_;
+  SolveReport report_;
+  SharedSets<Memory> sets_;
+  FlowGraph<Memory> g_;
+  Dereferences<Memory> d_;
+  Offsets<Memory> offsets_;
+  WorkQueue<Memory> queue_;
+  FlowCounters now_;  // when the host looked last
+  SharedSetCounters sets_now_;
+  std::uint32_t blocks_now_ = 0;
+  std::size_t num_slots_ = 0;
+  std::uint32_t pass_ = 0, kept_ = 0;
+  bool is_unsettled_ = false;
+};
+
+// --- steps ---
+
+/// Reads what kernels have counted.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::look() {
+  ++report_.looks;
+  Kokkos::deep_copy(exec_, Kokkos::View<FlowCounters, Kokkos::HostSpace>(&now_), g_.counters);
+  Kokkos::deep_copy(exec_, Kokkos::View<SharedSetCounters, Kokkos::HostSpace>(&sets_now_), sets_.counters);
+  Kokkos::deep_copy(exec_, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&blocks_now_), sets_.blocks.count);
+  exec_.fence("hornbill::points_to: the host looks");
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::add_sets(HostSets const& sets) {
+  FormSets<Memory> const form{copied("objects", sets.objects), copied("begins", sets.begins),
+                              array<std::uint32_t>("numbers", sets.size())};
+  auto const nodes = copied("nodes", sets.nodes), set_of_node = copied("set_of_node", sets.set_of_node);
+  for (;;) {
+    for_each_by_workers("form_sets", sets.size(), form);
+    for_each("add_sets", sets.nodes.size(), AddSets<Memory>{g_, nodes, set_of_node, form.numbers});
+    look();
+    if (!is_full()) return;
+    make_room();
+  }
+}
+
+/// Rows of what is said of nodes.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::make_rows() {
+  auto const count = std::size_t{now_.edges} + now_.inputs + now_.absorbed;
+  num_slots_ = std::min<std::size_t>(now_.nodes, 2 * std::size_t{now_.edges} + now_.inputs + now_.absorbed);
+  now_.active = now_.kept = now_.left = now_.unsettled = now_.still_unsettled = 0;
+  now_.in_parts = now_.out_parts = 0;
+  now_.pivot = 0;
+  Kokkos::deep_copy(exec_, g_.counters, now_);
+  for_each("find_active", count, FindActive<Memory>{g_, ++pass_});
+  auto const size = index_size_for(now_.edges);
+  for_each("count_entries", count, CountEntries<Memory>{g_, size - 1});
+  Kokkos::deep_copy(exec_, Kokkos::subview(g_.seen, Kokkos::pair<std::size_t, std::size_t>(0, size)), 0);
+  if constexpr (on_host) {
+    exec_.fence("hornbill::points_to: slots are counted");
+    num_slots_ = g_.counters().active;
+  }
+  if (slots() > 0)
+    Kokkos::parallel_scan("hornbill::points_to::place_rows",
+                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(slots())),
+                          PlaceRows<Memory>{g_});
+  for_each("divide_rows", slots(), DivideRows<Memory>{g_});
+  for_each("fill_rows", count, FillRows<Memory>{g_});
+  report_.launches += 3;
+}
+
+/// Sets flow along edges.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::propagate() {
+  Stopwatch watch;
+  for (;;) {
+    auto const num_new = now_.edges - kept_ + now_.inputs + now_.absorbed;
+    bool const are_many = is_unsettled_ || num_new > kept_ / 10;
+    make_rows();
+    if (are_many && options_.collapse_cycles) collapse();
+    report_.collapse_seconds += watch.lap();
+    for (int k = 0; are_many && k < passes_of_round; ++k) {
+      for_each("wait", slots(), Wait<Memory>{g_, k > 0});
+      for_each("find_news", now_.edges, FindNews<Memory>{g_});
+      for_each("begin_propagation", slots(), BeginPropagation<Memory>{g_, queue_, true, k > 0});
+      walk("propagate", Propagate<Memory>{{g_, offsets_}});
+      for_each("count_unsettled", std::max<std::size_t>(now_.edges, slots()), CountUnsettled<Memory>{g_, k > 0});
+    }
+    look();
+    now_.edges = now_.kept;
+    if (!are_many || !options_.collapse_cycles) {
+      settle();
+      look();
+      now_.edges = now_.kept;
+      now_.unsettled = now_.still_unsettled = now_.left = 0;
+    }
+    report_.propagate_seconds += watch.lap();
+    if (!is_full()) break;
+    make_room();
+  }
+  is_unsettled_ = now_.still_unsettled > 0 || now_.left > 0;
+  kept_ = now_.edges;
+  if (now_.left == 0) now_.inputs = now_.absorbed = 0;  // else nodes on further cycles take them in the next round
+}
+
+/// Nodes on cycles become one.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::collapse() {
+  for_each("wait", slots(), Wait<Memory>{g_, false});
+  for_each("begin_order", slots(), BeginPropagation<Memory>{g_, queue_, false, false});
+  walk("order", Order<Memory>{g_});
+  for_each("count_left", slots(), CountLeft<Memory>{g_});
+  look();
+  now_.edges = now_.kept;
+  if (now_.left == 0) return;
+  merge_cycles();
+  look();
+  now_.edges = now_.kept;
+  make_rows();
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::settle() {
+  for_each("begin_settling", std::size_t{now_.edges} + now_.inputs + now_.absorbed, BeginSettling<Memory>{g_, queue_});
+  walk("settle", Settle<Memory>{{g_, offsets_}});
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::merge_cycles() {
+  for_each("begin_taking_away", slots(), BeginTakingAway<Memory>{g_, queue_});
+  walk("take_away", TakeAway<Memory>{g_});
+  for_each("find_pivot", slots(), FindPivot<Memory>{g_});
+  for_each("begin_pivot", 1, BeginPivot<Memory>{g_, queue_});
+  walk("spread_pivot", SpreadColours<Memory>{g_});
+  for (int m = 1;; ++m) {
+    for_each("begin_colours", slots(), BeginColours<Memory>{g_, queue_});
+    walk("spread_colours", SpreadColours<Memory>{g_});
+    for_each("begin_merging", slots(), BeginMerging<Memory>{g_, queue_});
+    walk("merge_colour", MergeColour<Memory>{g_});
+    if (m == passes_of_colours) return;
+    for_each("leave_core", slots(), LeaveCore<Memory>{g_, queue_});
+    walk("order", Order<Memory>{g_});
+    for_each("leave_core", slots(), LeaveCoreBackwards<Memory>{g_, queue_});
+    walk("take_away", TakeAway<Memory>{g_});
+  }
+}
+
+template <class ExecutionSpace>
+bool DeviceSolver<ExecutionSpace>::expand() {
+  Stopwatch watch;
+  for (;;) {
+    now_.changes = now_.groups = 0;
+    Kokkos::deep_copy(exec_, g_.counters, now_);
+    auto const before = now_;
+    auto const count = host_.dereferences.size();
+    for_each_by_workers("find_targets", count, FindTargets<Memory>{g_, d_});
+    for_each_by_workers("merge_contents", count, MergeContents<Memory>{g_, d_});
+    for_each_by_workers("find_contents", count, FindContents<Memory>{g_, d_});
+    for_each("add_hubs", count, AddHubs<Memory>{g_, d_, options_.hubs});
+    for_each_by_workers("connect_contents", count, ConnectContents<Memory>{g_, d_});
+    for_each_by_workers("connect_ends", count, ConnectEnds<Memory>{g_, d_});
+    for_each("keep_targets", count, KeepTargets<Memory>{g_, sets_, d_});
+    look();
+    report_.expand_seconds += watch.lap();
+    if (!is_full()) return now_.changes != 0;
+    now_.load_edges = before.load_edges;
+    now_.store_edges = before.store_edges;
+    now_.hubs = before.hubs;
+    make_room();
+  }
+}
+
+}  // namespace hornbill::points_to::detail
+
+#include <hornbill/points_to/detail/device_solver_memory.hpp>

@@ -1,0 +1,211 @@
+/// \file
+/// Memory of DeviceSolver: what the host holds goes to the device, what is full is enlarged, the solution comes back.
+#pragma once
+
+#include <hornbill/points_to/detail/device_solver.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// About as much as programs need, or a small part of the limit, if there is one.
+template <class ExecutionSpace>
+SharedSetSizes DeviceSolver<ExecutionSpace>::first_sizes() const {
+  SharedSetSizes sizes;
+  sizes.blocks_of_set = static_cast<std::uint32_t>(plan_.num_objects()) / Block::num_bits + 1;
+  sizes.workers = workers_of(exec_);
+  sizes.sets = static_cast<std::uint32_t>(2 * plan_.constraints.size() + 4096);
+  sizes.blocks = 2 * sizes.sets;
+  sizes.operations = 1 << 14;
+  while (sizes.operations < 4 * plan_.constraints.size()) sizes.operations *= 2;
+  auto const set_entries = [&] { sizes.entries = std::max(16 * sizes.sets, 2 * sizes.blocks_of_set); };
+  set_entries();
+  while (options_.max_bytes > 0 && sizes.bytes() > options_.max_bytes / 64 && sizes.sets > 64) {
+    sizes.sets /= 2;
+    sizes.blocks /= 2;
+    sizes.operations /= 2;
+    set_entries();
+  }
+  require_room(sizes);
+  return sizes;
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::allocate() {
+  auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
+  auto const num_left = plan_.constraints.size();
+  auto const num_nodes = num_variables + num_left / 8 + 64, num_edges = 4 * num_left + 256;
+  sets_ = make_shared_sets(exec_, first_sizes());
+  g_.parent = array<std::uint32_t>("parent", num_nodes);
+  auto& parents = host_.parents;
+  for (auto node = parents.size(); node < num_nodes; ++node) parents.push_back(static_cast<std::uint32_t>(node));
+  Kokkos::deep_copy(exec_, g_.parent, Kokkos::View<std::uint32_t const*, Kokkos::HostSpace>(parents.data(), num_nodes));
+  g_.sets = zeros<SharedSetId>("sets", num_nodes);
+  g_.pass_of = zeros<std::uint32_t>("pass_of", num_nodes);
+  allocate_slots(num_nodes);
+  g_.edges = array<FlowEdge>("edges", num_edges);
+  g_.inputs = array<FlowInput>("inputs", num_left + 256);
+  allocate_entries(num_edges, num_left + 256);
+  g_.counters = decltype(g_.counters)(Kokkos::view_alloc(exec_, "hornbill::points_to::flow_counters"));
+  now_.nodes = static_cast<std::uint32_t>(num_variables);
+  now_.edges = static_cast<std::uint32_t>(host_.edges.size());
+  Kokkos::deep_copy(exec_, g_.counters, now_);
+  auto const all = Kokkos::pair<std::size_t, std::size_t>(0, host_.edges.size());
+  Kokkos::deep_copy(exec_, Kokkos::subview(g_.edges, all),
+                    Kokkos::View<FlowEdge const*, Kokkos::HostSpace>(host_.edges.data(), host_.edges.size()));
+  report_.copy_edges =
+      std::ranges::count_if(host_.edges, [](FlowEdge const& edge) { return edge.offset == no_offset; });
+  allocate_dereferences();
+  exec_.fence("hornbill::points_to: what the host holds is on the device");
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
+  auto const count = host_.dereferences.size();
+  d_.list = copied("dereferences", host_.dereferences);
+  d_.constraints = copied("constraints", host_.constraints);
+  d_.with_cycles = copied("with_cycles", host_.with_cycles);
+  d_.done = zeros<SharedSetId>("done", count);
+  d_.now = zeros<SharedSetId>("now", count);
+  d_.targets = zeros<SharedSetId>("targets", count);
+  d_.groups = array<TargetGroup>("groups", count);
+  offsets_.object_sizes = copied("object_sizes", plan_.object_sizes);
+  offsets_.list = copied("offsets", host_.offsets);
+  offsets_.first_field = copied("first_field", plan_.first_field);
+  auto const words = sets_.words_of_row();
+  offsets_.masks =
+      decltype(offsets_.masks)(Kokkos::view_alloc(exec_, "hornbill::points_to::masks", Kokkos::WithoutInitializing),
+                               host_.masks.size() / words, words);
+  Kokkos::deep_copy(exec_, offsets_.masks,
+                    Kokkos::View<std::uint64_t const**, Kokkos::LayoutRight, Kokkos::HostSpace>(
+                        host_.masks.data(), host_.masks.size() / words, words));
+  allocate_by_set(sets_.sizes.sets);
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::allocate_by_set(std::size_t num_sets) {
+  d_.num_ends = zeros<std::uint64_t>("num_ends", num_sets);
+  d_.group_of = array<std::uint32_t>("group_of", num_sets);
+}
+
+/// Arrays that have no content between passes.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::allocate_slots(std::size_t num_nodes) {
+  for (auto* view :
+       {&g_.slot_of, &g_.absorbed, &g_.active, &g_.in_next, &g_.out_next, &g_.input_next, &g_.waiting_in,
+        &g_.waiting_out, &g_.copies_in, &g_.colour, &g_.state, &g_.news, &g_.in_parts, &g_.out_parts, &g_.parts_left})
+    *view = array<std::uint32_t>("slots", num_nodes);
+  for (auto* view : {&g_.in_begin, &g_.out_begin, &g_.input_begin}) *view = array<std::uint32_t>("rows", num_nodes + 1);
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::size_t num_inputs) {
+  g_.kept = array<FlowEdge>("kept", num_edges);
+  g_.in_slots = array<std::uint32_t>("in_slots", num_edges);
+  g_.out_slots = array<std::uint32_t>("out_slots", num_edges);
+  g_.row_inputs = array<SharedSetId>("row_inputs", num_inputs + g_.parent.extent(0));
+  auto const parts = 2 * (num_edges + num_inputs + g_.parent.extent(0)) / part_size<Memory> + 64;
+  g_.slot_of_in_part = array<std::uint32_t>("slot_of_in_part", parts);
+  g_.slot_of_out_part = array<std::uint32_t>("slot_of_out_part", parts);
+  g_.part_sets = array<SharedSetId>("part_sets", parts);
+  queue_ = make_work_queue(exec_, g_.parent.extent(0) + 2 * parts, sets_.sizes.workers);
+  g_.seen = zeros<std::uint64_t>("seen", index_size_for(num_edges));
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::require_room(SharedSetSizes const& sizes) const {
+  if (options_.max_bytes > 0 && sizes.bytes() > options_.max_bytes)
+    throw CapacityError(fmt::format("points-to sets need {} bytes, and may take {}; allow more memory", sizes.bytes(),
+                                    options_.max_bytes));
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::require_available(std::size_t bytes) const {
+  auto const available = backend::available_bytes(backend::NameOf<ExecutionSpace>::value);
+  if (bytes > available)
+    throw CapacityError(fmt::format("points-to sets need {} bytes more, and backend {} has {}", bytes,
+                                    backend::NameOf<ExecutionSpace>::value, available));
+}
+
+/// Of what is full there will be twice as much.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::make_room() {
+  ++report_.growths;
+  if (sets_now_.is_full) {
+    auto sizes = sets_.sizes;
+    if (sets_now_.sets >= sizes.sets) sizes.sets *= 2;
+    if (sets_now_.entries >= sizes.entries) sizes.entries *= 2;
+    if (blocks_now_ >= sizes.blocks) sizes.blocks *= 2;
+    if (sets_now_.operations >= sizes.operations / 2) sizes.operations *= 2;
+    require_room(sizes);
+    require_available(sizes.bytes());
+    grow_shared_sets(exec_, sets_, sizes);
+    allocate_by_set(sizes.sets);
+  }
+  auto const num_nodes = g_.parent.extent(0), num_edges = g_.edges.extent(0), num_inputs = g_.inputs.extent(0);
+  if (now_.nodes > num_nodes) {
+    auto const larger = 2 * num_nodes;
+    std::vector<std::uint32_t> parents(larger - num_nodes);
+    for (std::size_t i = 0; i < parents.size(); ++i) parents[i] = static_cast<std::uint32_t>(num_nodes + i);
+    resize(g_.parent, "parent", larger);
+    Kokkos::deep_copy(exec_, Kokkos::subview(g_.parent, Kokkos::pair<std::size_t, std::size_t>(num_nodes, larger)),
+                      Kokkos::View<std::uint32_t const*, Kokkos::HostSpace>(parents.data(), parents.size()));
+    resize(g_.sets, "sets", larger);
+    resize(g_.pass_of, "pass_of", larger);
+    auto absorbed = g_.absorbed;
+    allocate_slots(larger);
+    Kokkos::deep_copy(
+        exec_, Kokkos::subview(g_.absorbed, Kokkos::pair<std::size_t, std::size_t>(0, absorbed.extent(0))), absorbed);
+    now_.nodes = static_cast<std::uint32_t>(num_nodes);
+  }
+  if (now_.edges > num_edges) resize(g_.edges, "edges", std::max<std::size_t>(now_.edges, 2 * num_edges));
+  if (now_.inputs > num_inputs) resize(g_.inputs, "inputs", std::max<std::size_t>(now_.inputs, 2 * num_inputs));
+  allocate_entries(g_.edges.extent(0), g_.inputs.extent(0));
+  now_.edges = static_cast<std::uint32_t>(std::min<std::size_t>(now_.edges, num_edges));
+  now_.inputs = static_cast<std::uint32_t>(std::min<std::size_t>(now_.inputs, num_inputs));
+  now_.is_full = 0;
+  now_.groups = 0;
+  Kokkos::deep_copy(exec_, g_.counters, now_);
+  for_each("forget_sent", now_.edges, ForgetSent<Memory>{g_});
+  exec_.fence("hornbill::points_to: there is more room");
+}
+
+template <class ExecutionSpace>
+Solution DeviceSolver<ExecutionSpace>::collected() {
+  auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
+  Collected<Memory> c;
+  c.first = array<std::uint32_t>("first", num_sets());
+  Kokkos::deep_copy(exec_, c.first, no_node);
+  c.sizes = zeros<std::uint32_t>("sizes", num_sets());
+  c.numbers = zeros<std::uint32_t>("numbers", num_sets());
+  c.set_of_variable = array<Index>("set_of_variable", num_variables);
+  c.offsets = zeros<Offset>("offsets", num_sets() + 2);
+  Solution solution;
+  for_each("find_firsts", num_variables, FindFirsts<Memory>{g_, c});
+  for_each_by_workers("count_elements", num_variables, CountElements<Memory>{g_, c});
+  typename NumberSets<Memory>::Sum sum;
+  if (num_variables > 0)
+    Kokkos::parallel_scan("hornbill::points_to::number_sets",
+                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, plan_.num_variables), NumberSets<Memory>{g_, c},
+                          sum);
+  exec_.fence("hornbill::points_to: distinct sets are counted");
+  c.objects = array<Index>("objects", static_cast<std::size_t>(sum.elements));
+  for_each_by_workers("write_sets", num_variables, WriteSets<Memory>{g_, c});
+  auto const read = [&]<class T>(std::vector<T>& to, Array<T> const& from, std::size_t count) {
+    to.resize(count);
+    auto const all = Kokkos::pair<std::size_t, std::size_t>(0, count);
+    Kokkos::deep_copy(exec_, Kokkos::View<T*, Kokkos::HostSpace>(to.data(), count), Kokkos::subview(from, all));
+  };
+  read(solution.set_of_variable, c.set_of_variable, num_variables);
+  read(solution.set_offsets, c.offsets, static_cast<std::size_t>(sum.sets) + 2);
+  read(solution.set_objects, c.objects, static_cast<std::size_t>(sum.elements));
+  exec_.fence("hornbill::points_to: the solution is on the host");
+  report_.load_edges = static_cast<Offset>(now_.load_edges);
+  report_.store_edges = static_cast<Offset>(now_.store_edges);
+  report_.hubs = now_.hubs;
+  report_.merged_by_cycles = static_cast<Index>(now_.merged_by_cycles);
+  report_.merged_by_hybrid_cycles = static_cast<Index>(now_.merged_by_hybrid_cycles);
+  report_.unions = sets_now_.operations;
+  solution.report = report_;
+  return solution;
+}
+
+}  // namespace hornbill::points_to::detail

@@ -1,0 +1,230 @@
+/// \file
+/// New targets of pointers become edges, for loads and stores, or inputs, for offsets.
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/constraints.hpp>
+#include <hornbill/points_to/detail/flow_graph.hpp>
+#include <hornbill/points_to/detail/set_worker.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// Loads and stores through one pointer.
+struct DeviceDereference {
+  std::uint32_t pointer, begin, end;
+  std::uint32_t cycle;  ///< a node whose set the targets' contents have, or `no_node`
+};
+/// A constraint, less its pointer.
+struct DeviceConstraint {
+  ConstraintKind kind;
+  std::uint32_t node;  ///< the destination; of a store the source
+};
+/// Dereferences that have the same new targets.
+struct TargetGroup {
+  SharedSetId targets;
+  std::uint32_t least, largest;       ///< nodes that contents are one with; equal if they are all one
+  std::uint32_t load_hub, store_hub;  ///< `no_node` where there is none
+};
+
+template <class MemorySpace>
+struct Dereferences {
+  template <class T>
+  using Array = Kokkos::View<T*, MemorySpace>;
+
+  Array<DeviceDereference> list;
+  Array<DeviceConstraint> constraints;
+  Array<SharedSetId> done, now, targets;  // [list]: applied to these targets; those of this round; the new ones
+  Array<TargetGroup> groups;              // [list]
+  Array<std::uint32_t> with_cycles;       // numbers of those in the list that have a cycle
+  Array<std::uint64_t> num_ends;          // [sets], of those that are new targets: loads, and stores above 32 bits
+  Array<std::uint32_t> group_of;          // [sets]
+};
+
+/// Finds new targets.
+template <class MemorySpace>
+struct FindTargets {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
+    auto const [pointer, begin, end, cycle] = d.list(i);
+    auto const set = g.sets(g.root(pointer));
+    auto const targets = worker.subtract(set, d.done(i));
+    bool const is_nothing = targets == shared_empty_set || worker.is_full_for_all();
+    if (worker.lane() == 0) {
+      d.now(i) = set;
+      d.targets(i) = is_nothing ? shared_empty_set : targets;
+    }
+    if (is_nothing) return;
+    std::uint64_t num_ends = 0;
+    for (auto c = begin; c < end; ++c) {
+      auto const& constraint = d.constraints(c);
+      num_ends += std::uint64_t{1} << (constraint.kind == ConstraintKind::load ? 0 : 32);
+    }
+    if (worker.lane() != 0) return;
+    backend::write_shared(g.counters().changes, 1u);
+    if (Kokkos::atomic_fetch_add(&d.num_ends(targets), num_ends) != 0) return;
+    auto const group = Kokkos::atomic_fetch_add(&g.counters().groups, 1u);
+    d.groups(group) = {targets, no_node, 0, no_node, no_node};
+    d.group_of(targets) = group;
+  }
+};
+
+/// Makes contents one where they will be on a cycle.
+template <class MemorySpace>
+struct MergeContents {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
+    return d.with_cycles.extent(0) * worker.parts_of_set();
+  }
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
+    auto const i = d.with_cycles(item / worker.parts_of_set());
+    auto const targets = d.targets(i);
+    if (targets == shared_empty_set) return;
+    auto const cycle = d.list(i).cycle;
+    std::uint32_t num_merged = 0;
+    worker.for_each_in_part(targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
+                            [&](std::uint32_t object) { num_merged += g.merge(cycle, object) ? 1 : 0; });
+    if (num_merged > 0) Kokkos::atomic_add(&g.counters().merged_by_hybrid_cycles, num_merged);
+  }
+};
+
+/// Finds out whether contents of a group's targets are all one.
+template <class MemorySpace>
+struct FindContents {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
+    return std::uint64_t{g.counters().groups} * worker.parts_of_set();
+  }
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
+    auto& group = d.groups(item / worker.parts_of_set());
+    std::uint32_t least = no_node, largest = 0;
+    worker.for_each_in_part(group.targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
+                            [&](std::uint32_t object) {
+                              auto const content = g.root(object);
+                              if (content < least) least = content;
+                              if (content > largest) largest = content;
+                            });
+    least = worker.least_of_lanes(least);
+    largest = worker.largest_of_lanes(largest);
+    if (worker.lane() != 0 || least == no_node) return;
+    Kokkos::atomic_min(&group.least, least);
+    Kokkos::atomic_max(&group.largest, largest);
+  }
+};
+
+/// Gives a group hubs, where several loads or stores share several contents.
+template <class MemorySpace>
+struct AddHubs {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+  bool hubs;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (i >= g.counters().groups) return;
+    auto& group = d.groups(i);
+    auto& num_ends = d.num_ends(group.targets);
+    bool const are_many = hubs && group.least != group.largest;
+    if (are_many && static_cast<std::uint32_t>(num_ends) > 1) group.load_hub = add_hub();
+    if (are_many && num_ends >> 32 > 1) group.store_hub = add_hub();
+    num_ends = 0;
+  }
+  KOKKOS_FUNCTION std::uint32_t add_hub() const {
+    auto const hub = g.add_node();
+    if (hub != no_node) Kokkos::atomic_inc(&g.counters().hubs);
+    return hub;
+  }
+};
+
+/// Connects contents of a group's targets with its hubs.
+template <class MemorySpace>
+struct ConnectContents {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
+    return std::uint64_t{g.counters().groups} * worker.parts_of_set();
+  }
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
+    auto const group = d.groups(item / worker.parts_of_set());
+    if (group.load_hub == no_node && group.store_hub == no_node) return;
+    std::uint32_t num_edges = 0, last = no_node;
+    worker.for_each_in_part(group.targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
+                            [&](std::uint32_t object) {
+                              auto const content = g.root(object);
+                              if (content == last) return;
+                              last = content;
+                              if (group.load_hub != no_node) g.add_edge(content, group.load_hub);
+                              if (group.store_hub != no_node) g.add_edge(group.store_hub, content);
+                              ++num_edges;
+                            });
+    num_edges = worker.sum_of_lanes(num_edges);
+    if (worker.lane() != 0 || num_edges == 0) return;
+    if (group.load_hub != no_node) Kokkos::atomic_add(&g.counters().load_edges, std::uint64_t{num_edges});
+    if (group.store_hub != no_node) Kokkos::atomic_add(&g.counters().store_edges, std::uint64_t{num_edges});
+  }
+};
+
+/// Connects loads and stores with hubs, or with contents.
+template <class MemorySpace>
+struct ConnectEnds {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
+    auto const targets = d.targets(i);
+    if (targets == shared_empty_set) return;
+    auto const [pointer, begin, end, cycle] = d.list(i);
+    std::uint64_t num_loads = 0, num_stores = 0;
+    for (auto c = begin; c < end; ++c) {
+      auto const& constraint = d.constraints(c);
+      if (constraint.kind == ConstraintKind::load) num_loads += connect(worker, targets, constraint.node, true);
+      if (constraint.kind == ConstraintKind::store) num_stores += connect(worker, targets, constraint.node, false);
+    }
+    num_loads = worker.sum_of_lanes(num_loads);
+    num_stores = worker.sum_of_lanes(num_stores);
+    if (worker.lane() != 0) return;
+    if (num_loads > 0) Kokkos::atomic_add(&g.counters().load_edges, num_loads);
+    if (num_stores > 0) Kokkos::atomic_add(&g.counters().store_edges, num_stores);
+  }
+  /// \return edges that this lane has added
+  KOKKOS_FUNCTION std::uint32_t connect(SetWorker<MemorySpace> const& worker, SharedSetId targets, std::uint32_t end,
+                                        bool is_load) const {
+    auto const& group = d.groups(d.group_of(targets));
+    auto const hub = is_load ? group.load_hub : group.store_hub;
+    auto const content = hub != no_node ? hub : group.least == group.largest ? group.least : no_node;
+    std::uint32_t num_edges = 0;
+    auto const add = [&](std::uint32_t node) {
+      is_load ? g.add_edge(node, end) : g.add_edge(end, node);
+      ++num_edges;
+    };
+    if (content != no_node) {
+      if (worker.lane() == 0) add(content);
+    } else {
+      worker.for_each_by_lanes(targets, add);
+    }
+    return num_edges;
+  }
+};
+
+/// The targets of this round have been dealt with, unless something was full.
+template <class MemorySpace>
+struct KeepTargets {
+  FlowGraph<MemorySpace> g;
+  SharedSets<MemorySpace> sets;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (g.counters().is_full == 0 && sets.counters().is_full == 0) d.done(i) = d.now(i);
+  }
+};
+
+}  // namespace hornbill::points_to::detail

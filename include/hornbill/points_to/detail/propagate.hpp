@@ -1,0 +1,345 @@
+/// \file
+/// Sets flow along the edges of a pass: each node takes the sets of those before it.
+#pragma once
+
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/flow_graph.hpp>
+#include <hornbill/points_to/detail/row_parts.hpp>
+#include <hornbill/points_to/detail/set_worker.hpp>
+#include <hornbill/points_to/detail/work_queue.hpp>
+
+namespace hornbill::points_to::detail {
+
+/// The union of sets that come one after another: of two it is looked up, of more it is formed from all at once.
+template <class MemorySpace>
+class Gathered {
+ public:
+  KOKKOS_FUNCTION Gathered(SetWorker<MemorySpace> const& worker, SharedSetId own) : worker_(worker) {
+    if (own != shared_empty_set) add_one(own);
+  }
+
+  /// Each lane may have a set, or the empty one. All lanes call it together.
+  KOKKOS_FUNCTION void add(SharedSetId set) {
+    if (num_sets_ > 0 && set == first_) set = shared_empty_set;
+    for (auto lanes = backend::lanes_where(set != shared_empty_set); lanes != 0;
+         lanes = backend::lanes_where(set != shared_empty_set)) {
+      auto const next = backend::shuffle(set, static_cast<int>(Kokkos::countr_zero(lanes)));
+      if (set == next) set = shared_empty_set;
+      add_one(next);
+    }
+  }
+  /// All lanes have the same set.
+  KOKKOS_FUNCTION void add_one(SharedSetId set) {
+    if (set == shared_empty_set || (num_sets_ > 0 && (set == first_ || set == last_))) return;
+    if (num_sets_ == max_list_of_sets) {
+      first_ = take();
+      num_sets_ = 0;
+      put(first_);
+    }
+    if (num_sets_ == 0) first_ = set;
+    last_ = set;
+    put(set);
+  }
+  KOKKOS_FUNCTION SharedSetId take() const {
+    if (num_sets_ == 0) return shared_empty_set;
+    return num_sets_ <= 2 ? worker_.unite(first_, last_) : worker_.unite_all(worker_.list(), num_sets_);
+  }
+
+ private:
+  KOKKOS_FUNCTION void put(SharedSetId set) {
+    backend::sync_lanes();
+    if (worker_.lane() == 0) worker_.list()[num_sets_] = set;
+    ++num_sets_;
+  }
+
+  SetWorker<MemorySpace> const& worker_;
+  SharedSetId first_ = shared_empty_set, last_ = shared_empty_set;
+  std::uint32_t num_sets_ = 0;
+};
+
+/// Fields at an offset from an object, or all fields.
+struct DeviceOffset {
+  static constexpr std::uint32_t any = 0xffffffffu;
+  std::uint32_t fields;
+  std::uint32_t mask;  ///< the row of masks that has the objects with more fields than that; `any` for all fields
+};
+
+template <class MemorySpace>
+struct Offsets {
+  Kokkos::View<DeviceOffset*, MemorySpace> list;
+  Kokkos::View<std::uint64_t**, Kokkos::LayoutRight, MemorySpace> masks;
+  Kokkos::View<Index*, MemorySpace> object_sizes, first_field;
+
+  KOKKOS_FUNCTION SharedSetId apply(SetWorker<MemorySpace> const& worker, SharedSetId set, std::uint32_t number) const {
+    auto const [fields, mask] = list(number);
+    return mask == DeviceOffset::any ? worker.all_fields(set, first_field.data(), object_sizes.data())
+                                     : worker.shift(set, fields, &masks(mask, 0));
+  }
+};
+
+/// Adds to a node's set those of nodes before it, and its inputs.
+template <class MemorySpace>
+struct Pull {
+  FlowGraph<MemorySpace> g;
+  Offsets<MemorySpace> offsets;
+
+  /// \return whether the set has grown
+  KOKKOS_FUNCTION bool operator()(SetWorker<MemorySpace> const& worker, std::uint32_t slot) const {
+    Gathered<MemorySpace> gathered(worker, backend::read_shared(g.sets(g.active(slot))));
+    add_sources(worker, slot, 0, g.num_sources(slot), gathered);
+    return keep(worker, slot, gathered);
+  }
+  /// Adds up a part of the row. Who is the last to do so adds up all of them.
+  /// \return whether that is this worker
+  KOKKOS_FUNCTION bool add_up(SetWorker<MemorySpace> const& worker, std::uint32_t part, bool& grows) const {
+    auto const slot = g.slot_of_in_part(part);
+    auto const length = g.num_sources(slot), first = g.in_parts(slot), count = num_parts(length, size);
+    auto const begin = (part - first) * size, end = begin + size;
+    Gathered<MemorySpace> of_part(worker, shared_empty_set);
+    add_sources(worker, slot, begin, end < length ? end : length, of_part);
+    auto const set = of_part.take();
+    std::uint32_t left = 0;
+    if (worker.lane() == 0) {
+      backend::write_shared(g.part_sets(part), set);
+      backend::order_memory();
+      left = Kokkos::atomic_fetch_sub(&g.parts_left(slot), 1u);
+    }
+    if (backend::shuffle(left, 0) != 1) return false;
+    backend::order_memory();
+    Gathered<MemorySpace> gathered(worker, backend::read_shared(g.sets(g.active(slot))));
+    auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
+    for (std::uint32_t base = 0; base < count; base += lanes) {
+      auto const k = base + worker.lane();
+      gathered.add(k < count ? backend::read_shared(g.part_sets(first + k)) : shared_empty_set);
+    }
+    grows = keep(worker, slot, gathered);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t size = part_size<MemorySpace>;
+
+  KOKKOS_FUNCTION bool keep(SetWorker<MemorySpace> const& worker, std::uint32_t slot,
+                            Gathered<MemorySpace> const& gathered) const {
+    auto const set = gathered.take();
+    auto& place = g.sets(g.active(slot));
+    if (set == backend::read_shared(place) || worker.is_full_for_all()) return false;
+    backend::sync_lanes();
+    if (worker.lane() == 0) backend::write_shared(place, set);
+    return true;
+  }
+  /// Entries of the row from one to another: edges, then inputs.
+  KOKKOS_FUNCTION void add_sources(SetWorker<MemorySpace> const& worker, std::uint32_t slot, std::uint32_t begin,
+                                   std::uint32_t end, Gathered<MemorySpace>& gathered) const {
+    auto const edges = g.in_begin(slot), inputs = g.input_begin(slot), num_edges = g.in_begin(slot + 1) - edges;
+    auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
+    for (auto base = begin; base < end; base += lanes) {
+      auto const i = base + worker.lane();
+      SharedSetId set = shared_empty_set, sent = shared_empty_set;
+      auto offset = no_offset;
+      if (i < end && i < num_edges) {
+        auto& edge = g.edges(edges + i);
+        set = backend::read_shared(g.sets(edge.from));
+        sent = edge.sent;
+        offset = edge.offset;
+        if (set == sent)
+          set = shared_empty_set;
+        else
+          edge.sent = set;
+      } else if (i < end) {
+        auto& input = g.row_inputs(inputs + i - num_edges);
+        set = input;
+        input = shared_empty_set;  // not again in this pass
+      }
+      bool const is_copy = offset == no_offset;
+      gathered.add(is_copy ? set : shared_empty_set);
+      for (auto others = backend::lanes_where(!is_copy && set != shared_empty_set); others != 0; others &= others - 1) {
+        auto const one = static_cast<int>(Kokkos::countr_zero(others));
+        auto const fresh = worker.subtract(backend::shuffle(set, one), backend::shuffle(sent, one));
+        gathered.add_one(offsets.apply(worker, fresh, backend::shuffle(offset, one)));
+      }
+    }
+  }
+};
+
+/// Nodes in topological order, each once, when those before it are done. Those on cycles, or behind some, are left.
+/// Edges with offsets do not count: a node takes what has come by then. Most nodes have no news, and pass only that on.
+template <class MemorySpace>
+struct Propagate {
+  Pull<MemorySpace> pull;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    auto const& g = pull.g;
+    auto const slot = slot_of_item(g, item);
+    if ((item & out_part_flag) == 0 && !look(worker, items, item, slot)) return;
+    bool const has_news = backend::read_shared(g.news(slot)) == news_leave;
+    for_each_edge_out(
+        g, items, (item & out_part_flag) != 0 ? item : slot, [&](std::uint32_t to, bool is_entry, bool is_copy) {
+          if (has_news) {
+            if (is_entry)
+              Kokkos::atomic_compare_exchange(&g.news(to), std::uint32_t{no_news}, std::uint32_t{news_arrive});
+            backend::order_memory();
+          }
+          items.add(is_copy && Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1, to);
+        });
+  }
+  /// \return whether the node is done
+  KOKKOS_FUNCTION bool look(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items, std::uint32_t item,
+                            std::uint32_t slot) const {
+    auto const& g = pull.g;
+    bool grows = false;
+    if (item & in_part_flag) {
+      if (!pull.add_up(worker, item & ~in_part_flag, grows)) return false;
+    } else if (backend::read_shared(g.news(slot)) == no_news) {
+      return true;
+    } else if (g.in_parts(slot) != no_part) {
+      add_parts(items, g.in_parts(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag);
+      return false;
+    } else {
+      grows = pull(worker, slot);
+    }
+    if (worker.lane() == 0) backend::write_shared(g.news(slot), std::uint32_t{grows ? news_leave : no_news});
+    backend::order_memory();
+    backend::sync_lanes();
+    return true;
+  }
+};
+
+/// Nodes in any order, again and again until no set grows.
+template <class MemorySpace>
+struct Settle {
+  enum State : std::uint32_t { at_rest, waits, runs, runs_again };
+  Pull<MemorySpace> pull;
+
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items,
+                                  std::uint32_t item) const {
+    auto const& g = pull.g;
+    if (item & out_part_flag) {
+      add_targets(items, item);
+      return;
+    }
+    auto& state = g.state(item);
+    if (worker.lane() == 0) backend::write_shared(state, std::uint32_t{runs});
+    backend::order_memory();
+    backend::sync_lanes();
+    if (pull(worker, item)) {
+      backend::order_memory();
+      backend::sync_lanes();
+      add_targets(items, item);
+    }
+    bool const again = worker.lane() == 0 &&
+                       Kokkos::atomic_compare_exchange(&state, std::uint32_t{runs}, std::uint32_t{at_rest}) != runs;
+    if (again) backend::write_shared(state, std::uint32_t{waits});
+    items.add(again, item);
+  }
+  KOKKOS_FUNCTION void add_targets(QueueWorker<MemorySpace>& items, std::uint32_t item) const {
+    for_each_edge_out(pull.g, items, item, [&](std::uint32_t to, bool is_entry, bool) {
+      items.add(is_entry && must_run(pull.g.state(to)), to);
+    });
+  }
+  /// \return whether the node is to be added to the queue
+  KOKKOS_FUNCTION static bool must_run(std::uint32_t& state) {
+    for (auto now = backend::read_shared(state);;) {
+      if (now == waits || now == runs_again) return false;
+      auto const next = std::uint32_t{now == at_rest ? waits : runs_again};
+      auto const found = Kokkos::atomic_compare_exchange(&state, now, next);
+      if (found == now) return now == at_rest;
+      now = found;
+    }
+  }
+};
+
+/// Counts edges whose sets have grown since they were taken along, and nodes that propagation has left.
+template <class MemorySpace>
+struct CountUnsettled {
+  FlowGraph<MemorySpace> g;
+  bool again;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto& counters = g.counters();
+    if (i < counters.kept && g.edges(i).sent != g.sets(g.edges(i).from))
+      Kokkos::atomic_inc(again ? &counters.still_unsettled : &counters.unsettled);
+    if (i < counters.active && g.waiting_in(i) != 0) Kokkos::atomic_inc(&counters.left);
+  }
+};
+
+/// Nodes wait for those before them.
+template <class MemorySpace>
+struct Wait {
+  FlowGraph<MemorySpace> g;
+  bool again;  ///< only if there is anything to do
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const& counters = g.counters();
+    if (i >= counters.active || (again && counters.unsettled == 0)) return;
+    auto const slot = static_cast<std::uint32_t>(i);
+    g.waiting_in(slot) = g.copies_in(slot);
+    g.parts_left(slot) = num_parts(g.num_sources(slot), part_size<MemorySpace>);
+    g.news(slot) = g.input_begin(slot) == g.input_begin(slot + 1) ? no_news : news_arrive;
+  }
+};
+
+/// There are news where a set has grown since it went along an edge.
+template <class MemorySpace>
+struct FindNews {
+  FlowGraph<MemorySpace> g;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (i >= g.counters().kept) return;
+    auto const& edge = g.edges(i);
+    if (edge.sent != g.sets(edge.from)) backend::write_shared(g.news(g.slot_of(edge.to)), std::uint32_t{news_arrive});
+  }
+};
+
+/// Those that wait for no other begin; without news they are done at once.
+template <class MemorySpace>
+struct BeginPropagation {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+  bool with_sets;  ///< else only the order counts
+  bool again;      ///< only if there is anything to do
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const& counters = g.counters();
+    if (i >= counters.active || (again && counters.unsettled == 0) || g.copies_in(i) != 0) return;
+    auto const slot = static_cast<std::uint32_t>(i);
+    if ((with_sets && g.news(slot) != no_news) || g.out_parts(slot) != no_part) {
+      queue.add(slot);
+      return;
+    }
+    for (auto e = g.out_begin(slot); e < g.out_begin(slot + 1); ++e)
+      if (auto const to = g.out_slots(e); (to & offset_flag) == 0)
+        if (Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1) queue.add(to);
+  }
+};
+
+/// Nodes begin that have inputs, or into which an edge leads whose set has changed.
+template <class MemorySpace>
+struct BeginSettling {
+  FlowGraph<MemorySpace> g;
+  WorkQueue<MemorySpace> queue;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const& counters = g.counters();
+    if (i < counters.kept) {
+      auto const& edge = g.edges(i);
+      if (edge.sent != g.sets(edge.from)) begin(edge.to);
+    } else if ((i -= counters.kept) < counters.inputs) {
+      begin(g.inputs(i).node);
+    } else if ((i -= counters.inputs) < counters.absorbed) {
+      begin(g.root(g.absorbed(i)));
+    }
+  }
+  KOKKOS_FUNCTION void begin(std::uint32_t node) const {
+    auto const slot = g.slot_of(node);
+    auto& state = g.state(slot);
+    if (backend::read_shared(state) == 0 && Kokkos::atomic_exchange(&state, 1u) == 0) queue.add(slot);
+  }
+};
+
+}  // namespace hornbill::points_to::detail
