@@ -11,6 +11,7 @@
     perf/tables.py --exact perf/results/TABLES_FILE.jsonl ...    perf_tables', one row a model and engine
     perf/tables.py --chains perf/results/CHAINS_FILE.jsonl ...   chains.py's, one row a command and length
     perf/tables.py --pointsto perf/results/POINTSTO_FILE.jsonl ...   pointsto.py's, one row a program, and one a device left out
+    perf/tables.py --backends perf/results/POINTS_TO_FILE.jsonl ...  perf_points_to's, one row a program and solver
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method
 """
 import argparse
@@ -245,8 +246,23 @@ def pointsto(files):
     print_table(["program", "without", "time", "rounds", "edges", "unions", "memory"], rows)
 
 
+def backends(files):
+    """How long one thread of the host and each backend took to solve a program's constraints."""
+    lines = list(read_lines(files))
+    host = {line["program"]: line for line in lines if line["backend"] == "host"}
+    rows = []
+    for line in lines:
+        of_host = host[line["program"]]
+        solve, plan = line["solve_seconds"], line["plan_seconds"]
+        is_gpu = line["device"].startswith("NVIDIA")
+        rows.append([line["program"], line["device"] if line["backend"] != "host" else "host, one thread", line["rounds"], f"{line['edges']:,}", line["launches"] or "", line["looks"] or "",
+                     *(f"{100 * line[step + '_seconds'] / solve:.0f} %" for step in ("collapse", "propagate", "expand")), f"{1000 * solve:.1f}" if is_gpu else "", f"{of_host['solve_seconds'] / solve:.2f}",
+                     f"{(of_host['plan_seconds'] + of_host['solve_seconds']) / (plan + solve):.2f}", {True: "yes", False: "NO"}.get(line.get("same_bits"), "")])
+    print_table(["program", "device", "rounds", "edges", "launches", "looks", "collapse", "propagate", "expand", "ms", "host / this, solving", "with planning", "same bits"], rows)
+
+
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "backends": backends, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:
