@@ -103,17 +103,18 @@ struct SharedBlocks {
   }
 };
 
-/// Enters blocks into an index that has none.
+/// Enters blocks of an index into another one, which is empty. Blocks that no index has are not used: an equal one was
+/// stored at the same time.
 template <class MemorySpace>
 struct IndexBlocks {
-  SharedBlocks<MemorySpace> blocks;
+  Kokkos::View<std::uint64_t*, MemorySpace> from;
+  SharedBlocks<MemorySpace> to;
 
-  KOKKOS_FUNCTION void operator()(std::size_t id) const {
-    auto const hash = blocks.load(static_cast<BlockId>(id)).hash();
-    auto const mask = blocks.index.extent(0) - 1;
-    auto at = hash & mask;
-    while (Kokkos::atomic_compare_exchange(&blocks.index(at), std::uint64_t{0}, hash >> 32 << 32 | id) != 0)
-      at = (at + 1) & mask;
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (from(i) == 0) return;
+    auto const mask = to.index.extent(0) - 1;
+    auto at = to.load(static_cast<BlockId>(from(i))).hash() & mask;
+    while (Kokkos::atomic_compare_exchange(&to.index(at), std::uint64_t{0}, from(i)) != 0) at = (at + 1) & mask;
   }
 };
 
@@ -146,8 +147,8 @@ void grow_shared_blocks(ExecutionSpace const& exec, SharedBlocks<typename Execut
   Kokkos::deep_copy(exec, Kokkos::subview(larger.bits, all), Kokkos::subview(blocks.bits, all));
   Kokkos::deep_copy(exec, larger.count, used);
   Kokkos::parallel_for("hornbill::points_to::index_blocks",
-                       Kokkos::RangePolicy<ExecutionSpace>(exec, 1, static_cast<std::int64_t>(used)),
-                       IndexBlocks<Memory>{larger});
+                       Kokkos::RangePolicy<ExecutionSpace>(exec, 0, static_cast<std::int64_t>(blocks.index.extent(0))),
+                       IndexBlocks<Memory>{blocks.index, larger});
   blocks = larger;
 }
 
