@@ -41,19 +41,23 @@ bool has_sets(points_to::Solution const& solution, std::vector<std::vector<Index
   return true;
 }
 
+/// A random system; their sizes differ.
+ConstraintSystem system_of(unsigned seed) {
+  auto const below = [&](unsigned n) { return static_cast<Index>(seed % n); };
+  test::RandomConstraintOptions options{.num_objects = 1 + below(23),
+                                        .num_pointers = below(31),
+                                        .num_constraints = 20 + below(61),
+                                        .largest_object = 1 + below(7)};
+  if (seed % 50 == 0) options = {.num_objects = 150, .num_pointers = 100, .num_constraints = 250, .largest_object = 9};
+  if (seed % 50 == 1) options.num_objects = 0, options.num_pointers = 9;
+  return test::random_constraints(seed, options);
+}
+
 }  // namespace
 
 TEST_CASE("points-to: random systems have the sets of the definition") {
   for (unsigned seed = 0; seed < 10000; ++seed) {
-    auto const below = [&](unsigned n) { return static_cast<Index>(seed % n); };
-    test::RandomConstraintOptions options{.num_objects = 1 + below(23),
-                                          .num_pointers = below(31),
-                                          .num_constraints = 20 + below(61),
-                                          .largest_object = 1 + below(7)};
-    if (seed % 50 == 0)
-      options = {.num_objects = 150, .num_pointers = 100, .num_constraints = 250, .largest_object = 9};
-    if (seed % 50 == 1) options.num_objects = 0, options.num_pointers = 9;
-    auto const system = test::random_constraints(seed, options);
+    auto const system = system_of(seed);
     REQUIRE_MESSAGE(has_sets(solve(system, devices_of(seed % num_devices)), reference::points_to_sets(system)), "seed ",
                     seed);
   }
@@ -83,15 +87,7 @@ points_to::Solution solve_on(ConstraintSystem const& system, Devices devices) {
 TEST_CASE_TEMPLATE("points-to: backends find the sets of the definition", T, HORNBILL_DOUBLE_CELLS) {
   using Exec = typename T::Exec;
   for (unsigned seed = 0; seed < 500; ++seed) {
-    auto const below = [&](unsigned n) { return static_cast<Index>(seed % n); };
-    test::RandomConstraintOptions options{.num_objects = 1 + below(23),
-                                          .num_pointers = below(31),
-                                          .num_constraints = 20 + below(61),
-                                          .largest_object = 1 + below(7)};
-    if (seed % 50 == 0)
-      options = {.num_objects = 150, .num_pointers = 100, .num_constraints = 250, .largest_object = 9};
-    if (seed % 50 == 1) options.num_objects = 0, options.num_pointers = 9;
-    auto const system = test::random_constraints(seed, options);
+    auto const system = system_of(seed);
     REQUIRE_MESSAGE(has_sets(solve_on<Exec>(system, devices_of(seed % num_devices)), reference::points_to_sets(system)),
                     "seed ", seed);
   }

@@ -45,9 +45,9 @@ struct SharedSetSizes {
 
 /// Numbers that all workers change.
 struct SharedSetCounters {
-  alignas(128) std::uint64_t entries = 0;
-  std::uint32_t sets = 1, operations = 0;
-  alignas(128) std::uint32_t is_full = 0;  // who waits looks at it all the time
+  std::uint64_t entries = 0;
+  std::uint32_t sets = 1, operations = 0, between[32] = {};
+  std::uint32_t is_full = 0;  ///< in another line of a cache: who waits looks at it all the time
 };
 
 inline constexpr std::uint32_t max_list_of_sets = 64;

@@ -18,12 +18,12 @@
 
 namespace hornbill::points_to::detail {
 
-/// Each in a line of a cache of its own.
+/// Far enough from each other that they are in different lines of a cache, wherever Kokkos puts them.
 struct WorkQueueCounters {
-  alignas(128) std::uint32_t added = 0;
-  alignas(128) std::uint32_t tickets = 0;
-  alignas(128) std::uint32_t finished = 0;
-  alignas(128) std::uint32_t gone = 0;  ///< workers
+  std::uint32_t added = 0, between_1[31] = {};
+  std::uint32_t tickets = 0, between_2[31] = {};
+  std::uint32_t finished = 0, between_3[31] = {};
+  std::uint32_t gone = 0;  ///< workers
 };
 
 inline constexpr std::uint32_t no_item = 0xffffffffu;
