@@ -1,6 +1,7 @@
 // Points-to analysis by one thread of the host and by backends; one JSON object for each.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -94,7 +95,9 @@ void measure(Arguments const& a) {
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   for (auto const& file : a.files) {
     auto name = file.substr(file.find_last_of('/') + 1);
-    measure_system(name.substr(0, name.find(".cons.txt")), hb::io::read_constraints(file), a);
+    for (std::string_view const ending : {".cons.txt", ".h5"})
+      if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    measure_system(name, hb::io::read_constraints(file), a);
   }
   for (auto const& name : a.like) measure_system(name, hb::points_to::generate(hb::points_to::options_like(name)), a);
 }

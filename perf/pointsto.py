@@ -19,7 +19,7 @@ DEVICES = {"all": [], "no value numbering": ["--value-numbering", "none"], "HVN,
 
 def run(program, file, options):
     """The JSON that `hornbill pointsto` prints, and the most memory it had, in bytes."""
-    process = subprocess.Popen([program, "pointsto", file, "--again", "--json", *options], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program, "pointsto", file, "--again", "--solver", "host", "--json", *options], stdout=subprocess.PIPE, text=True)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:

@@ -16,7 +16,9 @@ SharedSetSizes DeviceSolver<ExecutionSpace>::first_sizes() const {
   sizes.blocks = 2 * sizes.sets;
   sizes.operations = 1 << 14;
   while (sizes.operations < 4 * plan_.constraints.size()) sizes.operations *= 2;
-  auto const set_entries = [&] { sizes.entries = std::max(16 * sizes.sets, 2 * sizes.blocks_of_set); };
+  auto const set_entries = [&] {
+    sizes.entries = std::max<std::uint64_t>(16 * std::uint64_t{sizes.sets}, 2 * sizes.blocks_of_set);
+  };
   set_entries();
   while (options_.max_bytes > 0 && sizes.bytes() > options_.max_bytes / 64 && sizes.sets > 64) {
     sizes.sets /= 2;
