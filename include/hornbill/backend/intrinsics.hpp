@@ -64,8 +64,9 @@ KOKKOS_FORCEINLINE_FUNCTION void write_shared(T& place, std::type_identity_t<T> 
 }
 
 /// Who sees what this thread writes or changes behind it sees what it wrote before; and what the thread reads behind it
-/// is not older than what it read before. Kokkos::memory_fence() keeps all threads in one order too, which takes
-/// several times as long.
+/// is not older than what it read before. But the thread may read one place before others see what it wrote to another:
+/// where two threads each write a place and then read the other's, and one of them must see what the other wrote, both
+/// need Kokkos::memory_fence(), which takes several times as long.
 KOKKOS_INLINE_FUNCTION void order_memory() {
   KOKKOS_IF_ON_DEVICE((asm volatile("fence.acq_rel.gpu;" ::: "memory");))
   KOKKOS_IF_ON_HOST((std::atomic_thread_fence(std::memory_order_acq_rel);))

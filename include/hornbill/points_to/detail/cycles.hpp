@@ -56,14 +56,15 @@ struct SpreadColours {
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items,
                                   std::uint32_t item) const {
     auto const slot = slot_of_item(g, item);
+    // Who colours a node looks at its state afterwards; who changes its state looks at the colour afterwards.
     if (item == slot && worker.lane() == 0) backend::write_shared(g.state(slot), 0u);
-    backend::order_memory();
+    Kokkos::memory_fence();
     backend::sync_lanes();
     auto const colour = backend::read_shared(g.colour(slot));
     for_each_edge_out(g, items, item, [&](std::uint32_t to, bool, bool is_copy) {
-      items.add(is_copy && g.is_core(to) && Kokkos::atomic_fetch_max(&g.colour(to), colour) < colour &&
-                    Kokkos::atomic_exchange(&g.state(to), 1u) == 0,
-                to);
+      bool const grows = is_copy && g.is_core(to) && Kokkos::atomic_fetch_max(&g.colour(to), colour) < colour;
+      if (grows) Kokkos::memory_fence();
+      items.add(grows && Kokkos::atomic_exchange(&g.state(to), 1u) == 0, to);
     });
   }
 };

@@ -224,11 +224,13 @@ struct Settle {
       return;
     }
     auto& state = g.state(item);
+    // Who changes a set looks at the states behind it afterwards; who changes its state looks at the sets before it
+    // afterwards. Either the first finds that the node runs, or the second finds the set: not even both may be late.
     if (worker.lane() == 0) backend::write_shared(state, std::uint32_t{runs});
-    backend::order_memory();
+    Kokkos::memory_fence();
     backend::sync_lanes();
     if (pull(worker, item)) {
-      backend::order_memory();
+      Kokkos::memory_fence();
       backend::sync_lanes();
       add_targets(items, item);
     }

@@ -90,9 +90,9 @@ class QueueWorker {
       if (lane_ == 0) item = wait_for_item();
       num_taken_ = 0;
       item = backend::shuffle(item, 0);
-      backend::order_memory();
       if (item != no_item) num_taken_ = 1;
     }
+    backend::order_memory();  // also for items that were kept: others have done a part of what those waited for
     return item;
   }
 
