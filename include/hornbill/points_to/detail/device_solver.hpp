@@ -120,6 +120,7 @@ class DeviceSolver {
   void allocate_entries(std::size_t num_edges, std::size_t num_inputs);
   void allocate_by_set(std::size_t num_sets);
   void require_room(SharedSetSizes const& sizes) const;
+  void require_numbers(std::size_t num_nodes, std::size_t num_edges) const;
   void require_available(std::size_t bytes) const;
 
   // --- steps ---

@@ -35,6 +35,7 @@ void DeviceSolver<ExecutionSpace>::allocate() {
   auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
   auto const num_left = plan_.constraints.size();
   auto const num_nodes = num_variables + num_left / 8 + 64, num_edges = 4 * num_left + 256;
+  require_numbers(num_nodes, num_edges);
   sets_ = make_shared_sets(exec_, first_sizes());
   g_.parent = array<std::uint32_t>("parent", num_nodes);
   auto& parents = host_.parents;
@@ -112,6 +113,17 @@ void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::
   g_.seen = zeros<std::uint64_t>("seen", index_size_for(num_edges));
 }
 
+/// Items of a queue have two bits for what they are, and sets one.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::require_numbers(std::size_t num_nodes, std::size_t num_edges) const {
+  constexpr std::size_t most_nodes = std::size_t{1} << 30, most_edges = std::size_t{1} << 31;
+  if (num_nodes > most_nodes || num_edges > most_edges)
+    throw CapacityError(
+        fmt::format("points-to constraints have {} nodes and {} edges on a backend, which takes {} and "
+                    "{}; solve them on the host (--solver host)",
+                    num_nodes, num_edges, most_nodes, most_edges));
+}
+
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::require_room(SharedSetSizes const& sizes) const {
   if (options_.max_bytes > 0 && sizes.bytes() > options_.max_bytes)
@@ -145,6 +157,7 @@ void DeviceSolver<ExecutionSpace>::make_room() {
   auto const num_nodes = g_.parent.extent(0), num_edges = g_.edges.extent(0), num_inputs = g_.inputs.extent(0);
   if (now_.nodes > num_nodes) {
     auto const larger = 2 * num_nodes;
+    require_numbers(larger, num_edges);
     std::vector<std::uint32_t> parents(larger - num_nodes);
     for (std::size_t i = 0; i < parents.size(); ++i) parents[i] = static_cast<std::uint32_t>(num_nodes + i);
     resize(g_.parent, "parent", larger);
@@ -158,7 +171,11 @@ void DeviceSolver<ExecutionSpace>::make_room() {
         exec_, Kokkos::subview(g_.absorbed, Kokkos::pair<std::size_t, std::size_t>(0, absorbed.extent(0))), absorbed);
     now_.nodes = static_cast<std::uint32_t>(num_nodes);
   }
-  if (now_.edges > num_edges) resize(g_.edges, "edges", std::max<std::size_t>(now_.edges, 2 * num_edges));
+  if (now_.edges > num_edges) {
+    auto const larger = std::max<std::size_t>(now_.edges, 2 * num_edges);
+    require_numbers(num_nodes, larger);
+    resize(g_.edges, "edges", larger);
+  }
   if (now_.inputs > num_inputs) resize(g_.inputs, "inputs", std::max<std::size_t>(now_.inputs, 2 * num_inputs));
   allocate_entries(g_.edges.extent(0), g_.inputs.extent(0));
   now_.edges = static_cast<std::uint32_t>(std::min<std::size_t>(now_.edges, num_edges));

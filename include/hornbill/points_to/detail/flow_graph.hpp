@@ -38,7 +38,8 @@ struct FlowInput {
   SharedSetId set;
 };
 
-/// Numbers that all workers change. A list that is full counts on.
+/// Numbers that all workers change. A list that is full counts on, but nobody begins to add to one that is known to be
+/// full, so that no count comes back to 0.
 struct FlowCounters {
   std::uint32_t nodes = 0, edges = 0, inputs = 0, absorbed = 0;
   std::uint32_t active = 0, kept = 0;  ///< of a pass
@@ -107,10 +108,11 @@ struct FlowGraph {
       return true;
     }
   }
+  KOKKOS_FUNCTION bool is_full() const { return backend::read_shared(counters().is_full) != 0; }
   KOKKOS_FUNCTION void set_full() const { backend::write_shared(counters().is_full, 1u); }
   /// By one thread.
   KOKKOS_FUNCTION void add_edge(std::uint32_t from, std::uint32_t to) const {
-    if (from == to) return;
+    if (from == to || is_full()) return;
     auto const at = Kokkos::atomic_fetch_add(&counters().edges, 1u);
     if (at < edges.extent(0))
       edges(at) = {from, to, shared_empty_set, no_offset};

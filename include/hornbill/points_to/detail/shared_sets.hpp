@@ -28,6 +28,8 @@ namespace hornbill::points_to::detail {
 using SharedSetId = std::uint32_t;
 inline constexpr SharedSetId shared_empty_set = 0;
 
+inline constexpr std::uint32_t max_list_of_sets = 64;
+
 /// How much there may be of what.
 struct SharedSetSizes {
   std::uint32_t sets = 1 << 16;
@@ -39,7 +41,7 @@ struct SharedSetSizes {
 
   std::size_t bytes() const {
     return std::size_t{sets} * 36 + entries * 8 + std::size_t{blocks} * 160 + std::size_t{operations} * 12 +
-           std::size_t{workers} * blocks_of_set * (8 + sizeof(Block));
+           std::size_t{workers} * (blocks_of_set * (8 + sizeof(Block)) + max_list_of_sets * sizeof(SharedSetId));
   }
 };
 
@@ -49,8 +51,6 @@ struct SharedSetCounters {
   std::uint32_t sets = 1, operations = 0, between[32] = {};
   std::uint32_t is_full = 0;  ///< in another line of a cache: who waits looks at it all the time
 };
-
-inline constexpr std::uint32_t max_list_of_sets = 64;
 
 /// Where a set's entries are.
 struct SharedSetHeader {
