@@ -115,7 +115,7 @@ KOKKOS_FORCEINLINE_FUNCTION void atomic_extreme_of_positive(Value& place, Value 
   else
     Kokkos::atomic_min(bits, Kokkos::bit_cast<Bits>(value));
 #else
-  Value const now = Kokkos::atomic_load(&place);
+  Value const now = read_shared(place);
   if constexpr (largest) {
     if (now < value) Kokkos::atomic_max(&place, value);
   } else {
