@@ -34,13 +34,18 @@ struct Answer {
     shared::SharedSetId result = shared::shared_empty_set;
     switch (operation) {
       case of_elements:
-        for (auto e = a; e < b; ++e) result = worker.unite(result, worker.singleton(elements(e)));
+        for (auto e = a; e < b; ++e) result = worker.unite(result, singleton(worker, elements(e)));
         break;
       case unite: result = worker.unite(a, b); break;
       case subtract: result = worker.subtract(a, b); break;
       case shift: result = worker.shift(a, b, mask.data()); break;
     }
     if (backend::lane_id() == 0) results(i) = result;
+  }
+  KOKKOS_FUNCTION static shared::SharedSetId singleton(shared::SetWorker<Memory> const& worker, std::uint32_t element) {
+    typename shared::SetWorker<Memory>::Row row;
+    if (worker.lane() == 0) worker.add_element(row, element);
+    return worker.take(row);
   }
 };
 

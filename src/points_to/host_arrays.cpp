@@ -67,17 +67,19 @@ void add_edges(HostPlan const& plan, HostArrays& arrays) {
 
 void add_dereferences(HostPlan const& plan, HostArrays& arrays) {
   auto const dereferences = dereferences_of(plan);
+  auto const add = [&](Index begin, Index end, ConstraintKind kind, Index Constraint::*node) {
+    for (Index i = begin; i < end; ++i)
+      if (auto const& c = dereferences.constraints[i]; c.kind == kind) arrays.ends.push_back(unsigned_of(c.*node));
+    return static_cast<std::uint32_t>(arrays.ends.size());
+  };
   for (auto const& [pointer, begin, end, cycle] : dereferences.list) {
-    auto const first = static_cast<std::uint32_t>(arrays.constraints.size());
-    for (Index i = begin; i < end; ++i) {
-      auto const& c = dereferences.constraints[i];
-      if (c.kind == ConstraintKind::load) arrays.constraints.push_back({c.kind, unsigned_of(c.destination)});
-      if (c.kind == ConstraintKind::store) arrays.constraints.push_back({c.kind, unsigned_of(c.source)});
-    }
-    auto const last = static_cast<std::uint32_t>(arrays.constraints.size());
+    auto const first = static_cast<std::uint32_t>(arrays.ends.size());
+    auto const stores = add(begin, end, ConstraintKind::load, &Constraint::destination);
+    auto const last = add(begin, end, ConstraintKind::store, &Constraint::source);
     if (first == last) continue;
     if (cycle >= 0) arrays.with_cycles.push_back(static_cast<std::uint32_t>(arrays.dereferences.size()));
-    arrays.dereferences.push_back({unsigned_of(pointer), first, last, cycle < 0 ? no_node : unsigned_of(cycle)});
+    arrays.dereferences.push_back(
+        {unsigned_of(pointer), first, stores, last, cycle < 0 ? no_node : unsigned_of(cycle)});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <hornbill/error.hpp>
+#include <hornbill/points_to/detail/hash.hpp>
 
 #include "../io/memory.hpp"
 
@@ -11,19 +12,10 @@ namespace {
 
 constexpr std::size_t words_of_chunk = std::size_t{1} << 15;
 
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 32;
-  return x;
-}
-
-/// A sum, so that words do not wait for each other. Equal hashes are not taken for equal sets.
 std::uint64_t hash_of(std::uint64_t const* bits, std::uint32_t const* positions, std::uint32_t count) {
   std::uint64_t hash = 0;
-  for (std::uint32_t i = 0; i < count; ++i)
-    hash += mixed(bits[i] * 0x9e3779b97f4a7c15u + (positions[i] + 1) * std::uint64_t{0xc2b2ae3d27d4eb4f});
-  return mixed(hash);
+  for (std::uint32_t i = 0; i < count; ++i) hash += detail::hash_of_word(bits[i], positions[i]);
+  return detail::mixed(hash);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 /// \file
 /// Nodes on a cycle become one.
 ///
-/// Of the nodes that propagation left, those from which no cycle is reached are taken away: the core remains, in which
-/// every node reaches a cycle and is reached by one. Each node of the core takes the largest number of a node that
+/// The graph is trimmed, along the edges and against them: the core remains, in which every node reaches a cycle and is
+/// reached by one. Each node of the core takes the largest number of a node that
 /// reaches it, its colour; the nodes of a colour that reach the node with this number are a component. Those of other
 /// components with this colour come in the next pass. Most nodes are in one large component, so a node with many edges
 /// has the largest number, and colours those that it reaches first.
@@ -23,7 +23,7 @@ namespace hornbill::points_to::detail {
 
 /// Takes away, along the edges, what no cycle precedes.
 template <class MemorySpace>
-struct Order {
+struct TrimForward {
   FlowGraph<MemorySpace> g;
 
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const&, QueueWorker<MemorySpace>& items,
@@ -36,13 +36,13 @@ struct Order {
 
 /// Takes away, against the edges, what no cycle follows.
 template <class MemorySpace>
-struct TakeAway {
+struct TrimBackward {
   FlowGraph<MemorySpace> g;
 
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const&, QueueWorker<MemorySpace>& items,
                                   std::uint32_t item) const {
-    for_each_copy_in(g, items, item, [&](std::uint32_t from, bool is_entry) {
-      items.add(is_entry && g.is_core(from) && Kokkos::atomic_fetch_sub(&g.waiting_out(from), 1u) == 1, from);
+    for_each_edge_in(g, items, item, [&](std::uint32_t from, bool, bool is_copy) {
+      items.add(is_copy && g.is_core(from) && Kokkos::atomic_fetch_sub(&g.waiting_out(from), 1u) == 1, from);
     });
   }
 };
@@ -78,9 +78,9 @@ struct MergeColour {
                                   std::uint32_t item) const {
     auto const colour = g.colour(slot_of_item(g, item));
     auto const first = g.active(colour == pivot_colour ? static_cast<std::uint32_t>(g.counters().pivot) : colour);
-    for_each_copy_in(g, items, item, [&](std::uint32_t from, bool is_entry) {
+    for_each_edge_in(g, items, item, [&](std::uint32_t from, bool, bool is_copy) {
       bool const is_member =
-          is_entry && g.is_core(from) && g.colour(from) == colour && Kokkos::atomic_exchange(&g.state(from), 1u) == 0;
+          is_copy && g.is_core(from) && g.colour(from) == colour && Kokkos::atomic_exchange(&g.state(from), 1u) == 0;
       if (is_member && g.merge(first, g.active(from))) Kokkos::atomic_inc(&g.counters().merged_by_cycles);
       items.add(is_member, from);
     });
@@ -95,9 +95,8 @@ struct LeaveCore {
   FlowGraph<MemorySpace> g;
   WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const slot = static_cast<std::uint32_t>(i);
-    if (i >= g.counters().active || !g.is_core(slot)) return;
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (!g.is_core(slot)) return;
     g.colour(slot) = 0;
     if (g.state(slot) != is_known) return;
     g.waiting_in(slot) = g.waiting_out(slot) = 0;
@@ -109,10 +108,10 @@ struct LeaveCoreBackwards {
   FlowGraph<MemorySpace> g;
   WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    if (i >= g.counters().active || g.state(i) != LeaveCore<MemorySpace>::is_known) return;
-    g.state(i) = LeaveCore<MemorySpace>::has_left;
-    queue.add(static_cast<std::uint32_t>(i));
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (g.state(slot) != LeaveCore<MemorySpace>::is_known) return;
+    g.state(slot) = LeaveCore<MemorySpace>::has_left;
+    queue.add(slot);
   }
 };
 
@@ -120,20 +119,19 @@ template <class MemorySpace>
 struct CountLeft {
   FlowGraph<MemorySpace> g;
 
-  KOKKOS_FUNCTION void operator()(std::size_t slot) const {
-    if (slot < g.counters().active && g.waiting_in(slot) != 0) Kokkos::atomic_inc(&g.counters().left);
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (g.waiting_in(slot) != 0) Kokkos::atomic_inc(&g.counters().left);
   }
 };
 
 /// Nodes that are left and lead nowhere begin.
 template <class MemorySpace>
-struct BeginTakingAway {
+struct BeginTrimmingBackward {
   FlowGraph<MemorySpace> g;
   WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t slot) const {
-    if (slot < g.counters().active && g.waiting_in(slot) != 0 && g.waiting_out(slot) == 0)
-      queue.add(static_cast<std::uint32_t>(slot));
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (g.waiting_in(slot) != 0 && g.waiting_out(slot) == 0) queue.add(slot);
   }
 };
 
@@ -142,11 +140,10 @@ template <class MemorySpace>
 struct FindPivot {
   FlowGraph<MemorySpace> g;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const slot = static_cast<std::uint32_t>(i);
-    if (i >= g.counters().active || !g.is_core(slot)) return;
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (!g.is_core(slot)) return;
     g.colour(slot) = 0;
-    auto const in = g.in_begin(slot + 1) - g.in_begin(slot), out = g.out_begin(slot + 1) - g.out_begin(slot);
+    auto const in = g.in.length(slot), out = g.out.length(slot);
     auto const paths = std::uint64_t{in < 0xffff ? in : 0xffff} * (out < 0xffff ? out : 0xffff) << 32 | slot;
     if (backend::read_shared(g.counters().pivot) < paths) Kokkos::atomic_max(&g.counters().pivot, paths);
   }
@@ -172,9 +169,8 @@ struct BeginColours {
   FlowGraph<MemorySpace> g;
   WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const slot = static_cast<std::uint32_t>(i);
-    if (i >= g.counters().active || !g.is_core(slot) || g.colour(slot) == pivot_colour) return;
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (!g.is_core(slot) || g.colour(slot) == pivot_colour) return;
     g.colour(slot) = slot;
     g.state(slot) = 1;
     queue.add(slot);
@@ -186,9 +182,8 @@ struct BeginMerging {
   FlowGraph<MemorySpace> g;
   WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const slot = static_cast<std::uint32_t>(i);
-    if (i >= g.counters().active || !g.is_core(slot)) return;
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (!g.is_core(slot)) return;
     bool const is_pivot = g.colour(slot) == pivot_colour && slot == static_cast<std::uint32_t>(g.counters().pivot);
     if (!is_pivot && g.colour(slot) != slot) return;
     g.state(slot) = 1;

@@ -51,6 +51,16 @@ struct AddSets {
   }
 };
 
+/// A kernel for each slot of a pass: the host knows only that there are not more than so many.
+template <class Function>
+struct ForEachSlot {
+  Function function;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    if (i < function.g.counters().active) function(static_cast<std::uint32_t>(i));
+  }
+};
+
 /// Forgets which sets went along edges, when some of them were not right.
 template <class MemorySpace>
 struct ForgetSent {
@@ -126,12 +136,16 @@ class DeviceSolver {
   // --- steps ---
 
   void look();
+  void look_at_rows();
   std::size_t num_sets() const { return sets_now_.sets; }
   bool is_full() const { return now_.is_full != 0 || sets_now_.is_full != 0; }
   void make_room();
+  void grow_sets();
+  void grow_nodes();
   void add_sets(HostSets const& sets);
   void make_rows();
   void propagate();
+  void pass(bool again);
   void collapse();
   void settle();
   void merge_cycles();
@@ -156,8 +170,10 @@ class DeviceSolver {
     ++report_.launches;
     detail::walk(exec_, std::string("hornbill::points_to::") + name, sets_, queue_, functor);
   }
-  /// At least as many slots as there are.
-  std::size_t slots() const { return num_slots_; }
+  template <class Functor>
+  void for_each_slot(char const* name, Functor const& functor) {
+    for_each(name, num_slots_, ForEachSlot<Functor>{functor});
+  }
 
   ExecutionSpace exec_;
   HostPlan const& plan_;
@@ -171,8 +187,7 @@ class DeviceSolver {
   WorkQueue<Memory> queue_;
   FlowCounters now_;  // when the host looked last
   SharedSetCounters sets_now_;
-  std::uint32_t blocks_now_ = 0;
-  std::size_t num_slots_ = 0;
+  std::size_t num_slots_ = 0;  // at least as many as there are
   std::uint32_t pass_ = 0, kept_ = 0;
   bool is_unsettled_ = false;
 };
@@ -185,8 +200,13 @@ void DeviceSolver<ExecutionSpace>::look() {
   ++report_.looks;
   Kokkos::deep_copy(exec_, Kokkos::View<FlowCounters, Kokkos::HostSpace>(&now_), g_.counters);
   Kokkos::deep_copy(exec_, Kokkos::View<SharedSetCounters, Kokkos::HostSpace>(&sets_now_), sets_.counters);
-  Kokkos::deep_copy(exec_, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&blocks_now_), sets_.blocks.count);
   exec_.fence("hornbill::points_to: the host looks");
+}
+/// The same when the list of edges is what rows have kept of it.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::look_at_rows() {
+  look();
+  now_.edges = now_.kept;
 }
 
 template <class ExecutionSpace>
@@ -207,7 +227,7 @@ void DeviceSolver<ExecutionSpace>::add_sets(HostSets const& sets) {
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::make_rows() {
   auto const count = std::size_t{now_.edges} + now_.inputs + now_.absorbed;
-  num_slots_ = std::min<std::size_t>(now_.nodes, 2 * std::size_t{now_.edges} + now_.inputs + now_.absorbed);
+  num_slots_ = std::min<std::size_t>(now_.nodes, now_.edges + count);
   now_.active = now_.kept = now_.left = now_.unsettled = now_.still_unsettled = 0;
   now_.in_parts = now_.out_parts = 0;
   now_.pivot = 0;
@@ -220,40 +240,31 @@ void DeviceSolver<ExecutionSpace>::make_rows() {
     exec_.fence("hornbill::points_to: slots are counted");
     num_slots_ = g_.counters().active;
   }
-  if (slots() > 0)
+  if (num_slots_ > 0) {
+    ++report_.launches;
     Kokkos::parallel_scan("hornbill::points_to::place_rows",
-                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(slots())),
+                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(num_slots_)),
                           PlaceRows<Memory>{g_});
-  for_each("divide_rows", slots(), DivideRows<Memory>{g_});
+  }
   for_each("fill_rows", count, FillRows<Memory>{g_});
-  report_.launches += 3;
 }
 
 /// Sets flow along edges.
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::propagate() {
   Stopwatch watch;
+  auto const num_new = std::size_t{now_.edges} - kept_ + now_.inputs + now_.absorbed;
+  bool const are_many = is_unsettled_ || num_new > kept_ / 10;
   for (;;) {
-    auto const num_new = now_.edges - kept_ + now_.inputs + now_.absorbed;
-    bool const are_many = is_unsettled_ || num_new > kept_ / 10;
     make_rows();
     if (are_many && options_.collapse_cycles) collapse();
     report_.collapse_seconds += watch.lap();
-    for (int k = 0; are_many && k < passes_of_round; ++k) {
-      for_each("wait", slots(), Wait<Memory>{g_, k > 0});
-      for_each("find_news", now_.edges, FindNews<Memory>{g_});
-      for_each("begin_propagation", slots(), BeginPropagation<Memory>{g_, queue_, true, k > 0});
-      walk("propagate", Propagate<Memory>{{g_, offsets_}});
-      for_each("count_unsettled", std::max<std::size_t>(now_.edges, slots()), CountUnsettled<Memory>{g_, k > 0});
-    }
-    look();
-    now_.edges = now_.kept;
-    if (!are_many || !options_.collapse_cycles) {
-      settle();
-      look();
-      now_.edges = now_.kept;
-      now_.unsettled = now_.still_unsettled = now_.left = 0;
-    }
+    for (int k = 0; are_many && k < passes_of_round; ++k) pass(k > 0);
+    if (are_many) for_each_slot("count_left", CountLeft<Memory>{g_});
+    bool const settles = !are_many || !options_.collapse_cycles;
+    if (settles) settle();
+    look_at_rows();
+    if (settles) now_.unsettled = now_.still_unsettled = now_.left = 0;
     report_.propagate_seconds += watch.lap();
     if (!is_full()) break;
     make_room();
@@ -263,19 +274,26 @@ void DeviceSolver<ExecutionSpace>::propagate() {
   if (now_.left == 0) now_.inputs = now_.absorbed = 0;  // else nodes on further cycles take them in the next round
 }
 
+/// Sets flow through the graph once.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::pass(bool again) {
+  for_each_slot("wait", Wait<Memory>{g_, again});
+  for_each("find_news", now_.edges, FindNews<Memory>{g_});
+  for_each_slot("begin_propagation", BeginPropagation<Memory>{g_, queue_, true, again});
+  walk("propagate", Propagate<Memory>{{g_, offsets_}});
+  for_each("count_unsettled", now_.edges, CountUnsettled<Memory>{g_, again});
+}
+
 /// Nodes on cycles become one.
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::collapse() {
-  for_each("wait", slots(), Wait<Memory>{g_, false});
-  for_each("begin_order", slots(), BeginPropagation<Memory>{g_, queue_, false, false});
-  walk("order", Order<Memory>{g_});
-  for_each("count_left", slots(), CountLeft<Memory>{g_});
-  look();
-  now_.edges = now_.kept;
+  for_each_slot("begin_trimming", BeginPropagation<Memory>{g_, queue_, false, false});
+  walk("trim_forward", TrimForward<Memory>{g_});
+  for_each_slot("count_left", CountLeft<Memory>{g_});
+  look_at_rows();
   if (now_.left == 0) return;
   merge_cycles();
-  look();
-  now_.edges = now_.kept;
+  look_at_rows();
   make_rows();
 }
 
@@ -287,21 +305,21 @@ void DeviceSolver<ExecutionSpace>::settle() {
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::merge_cycles() {
-  for_each("begin_taking_away", slots(), BeginTakingAway<Memory>{g_, queue_});
-  walk("take_away", TakeAway<Memory>{g_});
-  for_each("find_pivot", slots(), FindPivot<Memory>{g_});
+  for_each_slot("begin_trimming", BeginTrimmingBackward<Memory>{g_, queue_});
+  walk("trim_backward", TrimBackward<Memory>{g_});
+  for_each_slot("find_pivot", FindPivot<Memory>{g_});
   for_each("begin_pivot", 1, BeginPivot<Memory>{g_, queue_});
   walk("spread_pivot", SpreadColours<Memory>{g_});
   for (int m = 1;; ++m) {
-    for_each("begin_colours", slots(), BeginColours<Memory>{g_, queue_});
+    for_each_slot("begin_colours", BeginColours<Memory>{g_, queue_});
     walk("spread_colours", SpreadColours<Memory>{g_});
-    for_each("begin_merging", slots(), BeginMerging<Memory>{g_, queue_});
+    for_each_slot("begin_merging", BeginMerging<Memory>{g_, queue_});
     walk("merge_colour", MergeColour<Memory>{g_});
     if (m == passes_of_colours) return;
-    for_each("leave_core", slots(), LeaveCore<Memory>{g_, queue_});
-    walk("order", Order<Memory>{g_});
-    for_each("leave_core", slots(), LeaveCoreBackwards<Memory>{g_, queue_});
-    walk("take_away", TakeAway<Memory>{g_});
+    for_each_slot("leave_core", LeaveCore<Memory>{g_, queue_});
+    walk("trim_forward", TrimForward<Memory>{g_});
+    for_each_slot("leave_core", LeaveCoreBackwards<Memory>{g_, queue_});
+    walk("trim_backward", TrimBackward<Memory>{g_});
   }
 }
 
@@ -315,9 +333,9 @@ bool DeviceSolver<ExecutionSpace>::expand() {
     auto const count = host_.dereferences.size();
     for_each_by_workers("find_targets", count, FindTargets<Memory>{g_, d_});
     for_each_by_workers("merge_contents", count, MergeContents<Memory>{g_, d_});
-    for_each_by_workers("find_contents", count, FindContents<Memory>{g_, d_});
+    for_each_by_workers("find_contents", count, FindContents<Memory>{{g_, d_}});
     for_each("add_hubs", count, AddHubs<Memory>{g_, d_, options_.hubs});
-    for_each_by_workers("connect_contents", count, ConnectContents<Memory>{g_, d_});
+    for_each_by_workers("connect_contents", count, ConnectContents<Memory>{{g_, d_}});
     for_each_by_workers("connect_ends", count, ConnectEnds<Memory>{g_, d_});
     for_each("keep_targets", count, KeepTargets<Memory>{g_, sets_, d_});
     look();

@@ -2,6 +2,9 @@
 /// Memory of DeviceSolver: what the host holds goes to the device, what is full is enlarged, the solution comes back.
 #pragma once
 
+#include <numeric>
+#include <vector>
+
 #include <hornbill/points_to/detail/device_solver.hpp>
 
 namespace hornbill::points_to::detail {
@@ -64,7 +67,7 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
   auto const count = host_.dereferences.size();
   d_.list = copied("dereferences", host_.dereferences);
-  d_.constraints = copied("constraints", host_.constraints);
+  d_.ends = copied("ends", host_.ends);
   d_.with_cycles = copied("with_cycles", host_.with_cycles);
   d_.done = zeros<SharedSetId>("done", count);
   d_.now = zeros<SharedSetId>("now", count);
@@ -92,22 +95,26 @@ void DeviceSolver<ExecutionSpace>::allocate_by_set(std::size_t num_sets) {
 /// Arrays that have no content between passes.
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_slots(std::size_t num_nodes) {
-  for (auto* view :
-       {&g_.slot_of, &g_.absorbed, &g_.active, &g_.in_next, &g_.out_next, &g_.input_next, &g_.waiting_in,
-        &g_.waiting_out, &g_.copies_in, &g_.colour, &g_.state, &g_.news, &g_.in_parts, &g_.out_parts, &g_.parts_left})
+  for (auto* view : {&g_.slot_of, &g_.absorbed, &g_.active, &g_.waiting_in, &g_.waiting_out, &g_.copies_in, &g_.colour,
+                     &g_.state, &g_.news, &g_.parts_left, &g_.input_next})
     *view = array<std::uint32_t>("slots", num_nodes);
-  for (auto* view : {&g_.in_begin, &g_.out_begin, &g_.input_begin}) *view = array<std::uint32_t>("rows", num_nodes + 1);
+  g_.input_begin = array<std::uint32_t>("input_begin", num_nodes + 1);
+  for (auto* rows : {&g_.in, &g_.out}) {
+    rows->begin = array<std::uint32_t>("row_begin", num_nodes + 1);
+    rows->next = array<std::uint32_t>("row_next", num_nodes);
+    rows->first_part = array<std::uint32_t>("first_part", num_nodes);
+  }
 }
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::size_t num_inputs) {
   g_.kept = array<FlowEdge>("kept", num_edges);
-  g_.in_slots = array<std::uint32_t>("in_slots", num_edges);
-  g_.out_slots = array<std::uint32_t>("out_slots", num_edges);
   g_.row_inputs = array<SharedSetId>("row_inputs", num_inputs + g_.parent.extent(0));
   auto const parts = 2 * (num_edges + num_inputs + g_.parent.extent(0)) / part_size<Memory> + 64;
-  g_.slot_of_in_part = array<std::uint32_t>("slot_of_in_part", parts);
-  g_.slot_of_out_part = array<std::uint32_t>("slot_of_out_part", parts);
+  for (auto* rows : {&g_.in, &g_.out}) {
+    rows->others = array<std::uint32_t>("row_others", num_edges);
+    rows->slot_of_part = array<std::uint32_t>("slot_of_part", parts);
+  }
   g_.part_sets = array<SharedSetId>("part_sets", parts);
   queue_ = make_work_queue(exec_, g_.parent.extent(0) + 2 * parts, sets_.sizes.workers);
   g_.seen = zeros<std::uint64_t>("seen", index_size_for(num_edges));
@@ -143,48 +150,58 @@ void DeviceSolver<ExecutionSpace>::require_available(std::size_t bytes) const {
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::make_room() {
   ++report_.growths;
-  if (sets_now_.is_full) {
-    auto sizes = sets_.sizes;
-    if (sets_now_.sets >= sizes.sets) sizes.sets *= 2;
-    if (sets_now_.entries >= sizes.entries) sizes.entries *= 2;
-    if (blocks_now_ >= sizes.blocks) sizes.blocks *= 2;
-    if (sets_now_.operations >= sizes.operations / 2) sizes.operations *= 2;
-    require_room(sizes);
-    require_available(sizes.bytes());
-    grow_shared_sets(exec_, sets_, sizes);
-    allocate_by_set(sizes.sets);
-  }
-  auto const num_nodes = g_.parent.extent(0), num_edges = g_.edges.extent(0), num_inputs = g_.inputs.extent(0);
-  if (now_.nodes > num_nodes) {
-    auto const larger = 2 * num_nodes;
-    require_numbers(larger, num_edges);
-    std::vector<std::uint32_t> parents(larger - num_nodes);
-    for (std::size_t i = 0; i < parents.size(); ++i) parents[i] = static_cast<std::uint32_t>(num_nodes + i);
-    resize(g_.parent, "parent", larger);
-    Kokkos::deep_copy(exec_, Kokkos::subview(g_.parent, Kokkos::pair<std::size_t, std::size_t>(num_nodes, larger)),
-                      Kokkos::View<std::uint32_t const*, Kokkos::HostSpace>(parents.data(), parents.size()));
-    resize(g_.sets, "sets", larger);
-    resize(g_.pass_of, "pass_of", larger);
-    auto absorbed = g_.absorbed;
-    allocate_slots(larger);
-    Kokkos::deep_copy(
-        exec_, Kokkos::subview(g_.absorbed, Kokkos::pair<std::size_t, std::size_t>(0, absorbed.extent(0))), absorbed);
-    now_.nodes = static_cast<std::uint32_t>(num_nodes);
-  }
+  if (sets_now_.is_full) grow_sets();
+  auto const num_edges = g_.edges.extent(0), num_inputs = g_.inputs.extent(0);
+  if (now_.nodes > g_.parent.extent(0)) grow_nodes();
   if (now_.edges > num_edges) {
     auto const larger = std::max<std::size_t>(now_.edges, 2 * num_edges);
-    require_numbers(num_nodes, larger);
+    require_numbers(g_.parent.extent(0), larger);
     resize(g_.edges, "edges", larger);
   }
   if (now_.inputs > num_inputs) resize(g_.inputs, "inputs", std::max<std::size_t>(now_.inputs, 2 * num_inputs));
-  allocate_entries(g_.edges.extent(0), g_.inputs.extent(0));
+  if (now_.is_full) allocate_entries(g_.edges.extent(0), g_.inputs.extent(0));
   now_.edges = static_cast<std::uint32_t>(std::min<std::size_t>(now_.edges, num_edges));
   now_.inputs = static_cast<std::uint32_t>(std::min<std::size_t>(now_.inputs, num_inputs));
-  now_.is_full = 0;
-  now_.groups = 0;
+  now_.is_full = now_.groups = 0;
   Kokkos::deep_copy(exec_, g_.counters, now_);
-  for_each("forget_sent", now_.edges, ForgetSent<Memory>{g_});
+  if (sets_now_.is_full) for_each("forget_sent", now_.edges, ForgetSent<Memory>{g_});
   exec_.fence("hornbill::points_to: there is more room");
+}
+
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::grow_sets() {
+  std::uint32_t num_blocks = 0;
+  Kokkos::deep_copy(exec_, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&num_blocks), sets_.blocks.count);
+  exec_.fence("hornbill::points_to: blocks are counted");
+  auto sizes = sets_.sizes;
+  if (sets_now_.sets >= sizes.sets) sizes.sets *= 2;
+  if (sets_now_.entries >= sizes.entries) sizes.entries *= 2;
+  if (num_blocks >= sizes.blocks) sizes.blocks *= 2;
+  if (sets_now_.operations >= sizes.operations / 2) sizes.operations *= 2;
+  require_room(sizes);
+  require_available(sizes.bytes());
+  grow_shared_sets(exec_, sets_, sizes);
+  allocate_by_set(sizes.sets);
+}
+
+/// Keeps which node each has become, and their sets.
+template <class ExecutionSpace>
+void DeviceSolver<ExecutionSpace>::grow_nodes() {
+  auto const count = g_.parent.extent(0), larger = 2 * count;
+  require_numbers(larger, g_.edges.extent(0));
+  std::vector<std::uint32_t> parents(larger - count);
+  std::iota(parents.begin(), parents.end(), static_cast<std::uint32_t>(count));
+  resize(g_.parent, "parent", larger);
+  Kokkos::deep_copy(exec_, Kokkos::subview(g_.parent, Kokkos::pair<std::size_t, std::size_t>(count, larger)),
+                    Kokkos::View<std::uint32_t const*, Kokkos::HostSpace>(parents.data(), parents.size()));
+  resize(g_.sets, "sets", larger);
+  resize(g_.pass_of, "pass_of", larger);
+  auto absorbed = g_.absorbed;
+  allocate_slots(larger);
+  Kokkos::deep_copy(exec_, Kokkos::subview(g_.absorbed, Kokkos::pair<std::size_t, std::size_t>(0, absorbed.extent(0))),
+                    absorbed);
+  exec_.fence("hornbill::points_to: nodes have moved");
+  now_.nodes = static_cast<std::uint32_t>(count);
 }
 
 template <class ExecutionSpace>

@@ -7,7 +7,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/intrinsics.hpp>
-#include <hornbill/points_to/constraints.hpp>
 #include <hornbill/points_to/detail/flow_graph.hpp>
 #include <hornbill/points_to/detail/set_worker.hpp>
 
@@ -15,13 +14,12 @@ namespace hornbill::points_to::detail {
 
 /// Loads and stores through one pointer.
 struct DeviceDereference {
-  std::uint32_t pointer, begin, end;
-  std::uint32_t cycle;  ///< a node whose set the targets' contents have, or `no_node`
-};
-/// A constraint, less its pointer.
-struct DeviceConstraint {
-  ConstraintKind kind;
-  std::uint32_t node;  ///< the destination; of a store the source
+  std::uint32_t pointer;
+  std::uint32_t loads, stores, end;  ///< where destinations of loads begin, and sources of stores, and where these end
+  std::uint32_t cycle;               ///< a node whose set the targets' contents have, or `no_node`
+
+  KOKKOS_FUNCTION std::uint32_t num_loads() const { return stores - loads; }
+  KOKKOS_FUNCTION std::uint32_t num_stores() const { return end - stores; }
 };
 /// Dereferences that have the same new targets.
 struct TargetGroup {
@@ -36,7 +34,7 @@ struct Dereferences {
   using Array = Kokkos::View<T*, MemorySpace>;
 
   Array<DeviceDereference> list;
-  Array<DeviceConstraint> constraints;
+  Array<std::uint32_t> ends;              // nodes that are loaded to, or stored from
   Array<SharedSetId> done, now, targets;  // [list]: applied to these targets; those of this round; the new ones
   Array<TargetGroup> groups;              // [list]
   Array<std::uint32_t> with_cycles;       // numbers of those in the list that have a cycle
@@ -51,26 +49,41 @@ struct FindTargets {
   Dereferences<MemorySpace> d;
 
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
-    auto const [pointer, begin, end, cycle] = d.list(i);
-    auto const set = g.sets(g.root(pointer));
+    auto const& dereference = d.list(i);
+    auto const set = g.sets(g.root(dereference.pointer));
     auto const targets = worker.subtract(set, d.done(i));
     bool const is_nothing = targets == shared_empty_set || worker.is_full_for_all();
-    if (worker.lane() == 0) {
-      d.now(i) = set;
-      d.targets(i) = is_nothing ? shared_empty_set : targets;
-    }
-    if (is_nothing) return;
-    std::uint64_t num_ends = 0;
-    for (auto c = begin; c < end; ++c) {
-      auto const& constraint = d.constraints(c);
-      num_ends += std::uint64_t{1} << (constraint.kind == ConstraintKind::load ? 0 : 32);
-    }
     if (worker.lane() != 0) return;
+    d.now(i) = set;
+    d.targets(i) = is_nothing ? shared_empty_set : targets;
+    if (is_nothing) return;
+    auto const num_ends = std::uint64_t{dereference.num_stores()} << 32 | dereference.num_loads();
     backend::write_shared(g.counters().changes, 1u);
     if (Kokkos::atomic_fetch_add(&d.num_ends(targets), num_ends) != 0) return;
     auto const group = Kokkos::atomic_fetch_add(&g.counters().groups, 1u);
     d.groups(group) = {targets, no_node, 0, no_node, no_node};
     d.group_of(targets) = group;
+  }
+};
+
+/// Work on the targets of groups, in parts.
+template <class MemorySpace>
+struct OfGroups {
+  FlowGraph<MemorySpace> g;
+  Dereferences<MemorySpace> d;
+
+  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
+    return std::uint64_t{g.counters().groups} * worker.parts_of_set();
+  }
+  KOKKOS_FUNCTION TargetGroup& group_of(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
+    return d.groups(item / worker.parts_of_set());
+  }
+  /// Calls function(object) for the objects of the item's part.
+  template <class Function>
+  KOKKOS_FUNCTION void for_each_target(SetWorker<MemorySpace> const& worker, std::uint64_t item,
+                                       Function const& function) const {
+    auto const part = static_cast<std::uint32_t>(item % worker.parts_of_set());
+    worker.for_each_in_part(group_of(worker, item).targets, part, function);
   }
 };
 
@@ -97,25 +110,18 @@ struct MergeContents {
 
 /// Finds out whether contents of a group's targets are all one.
 template <class MemorySpace>
-struct FindContents {
-  FlowGraph<MemorySpace> g;
-  Dereferences<MemorySpace> d;
-
-  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
-    return std::uint64_t{g.counters().groups} * worker.parts_of_set();
-  }
+struct FindContents : OfGroups<MemorySpace> {
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
-    auto& group = d.groups(item / worker.parts_of_set());
     std::uint32_t least = no_node, largest = 0;
-    worker.for_each_in_part(group.targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
-                            [&](std::uint32_t object) {
-                              auto const content = g.root(object);
-                              if (content < least) least = content;
-                              if (content > largest) largest = content;
-                            });
+    this->for_each_target(worker, item, [&](std::uint32_t object) {
+      auto const content = this->g.root(object);
+      if (content < least) least = content;
+      if (content > largest) largest = content;
+    });
     least = worker.least_of_lanes(least);
     largest = worker.largest_of_lanes(largest);
     if (worker.lane() != 0 || least == no_node) return;
+    auto& group = this->group_of(worker, item);
     Kokkos::atomic_min(&group.least, least);
     Kokkos::atomic_max(&group.largest, largest);
   }
@@ -146,34 +152,28 @@ struct AddHubs {
 
 /// Connects contents of a group's targets with its hubs.
 template <class MemorySpace>
-struct ConnectContents {
-  FlowGraph<MemorySpace> g;
-  Dereferences<MemorySpace> d;
-
-  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const& worker) const {
-    return std::uint64_t{g.counters().groups} * worker.parts_of_set();
-  }
+struct ConnectContents : OfGroups<MemorySpace> {
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
-    auto const group = d.groups(item / worker.parts_of_set());
+    auto const group = this->group_of(worker, item);
     if (group.load_hub == no_node && group.store_hub == no_node) return;
     std::uint32_t num_edges = 0, last = no_node;
-    worker.for_each_in_part(group.targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
-                            [&](std::uint32_t object) {
-                              auto const content = g.root(object);
-                              if (content == last) return;
-                              last = content;
-                              if (group.load_hub != no_node) g.add_edge(content, group.load_hub);
-                              if (group.store_hub != no_node) g.add_edge(group.store_hub, content);
-                              ++num_edges;
-                            });
+    this->for_each_target(worker, item, [&](std::uint32_t object) {
+      auto const content = this->g.root(object);
+      if (content == last) return;
+      last = content;
+      if (group.load_hub != no_node) this->g.add_edge(content, group.load_hub);
+      if (group.store_hub != no_node) this->g.add_edge(group.store_hub, content);
+      ++num_edges;
+    });
     num_edges = worker.sum_of_lanes(num_edges);
     if (worker.lane() != 0 || num_edges == 0) return;
-    if (group.load_hub != no_node) Kokkos::atomic_add(&g.counters().load_edges, std::uint64_t{num_edges});
-    if (group.store_hub != no_node) Kokkos::atomic_add(&g.counters().store_edges, std::uint64_t{num_edges});
+    auto& counters = this->g.counters();
+    if (group.load_hub != no_node) Kokkos::atomic_add(&counters.load_edges, std::uint64_t{num_edges});
+    if (group.store_hub != no_node) Kokkos::atomic_add(&counters.store_edges, std::uint64_t{num_edges});
   }
 };
 
-/// Connects loads and stores with hubs, or with contents.
+/// Connects ends of loads and stores with hubs, or with contents.
 template <class MemorySpace>
 struct ConnectEnds {
   FlowGraph<MemorySpace> g;
@@ -182,36 +182,35 @@ struct ConnectEnds {
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
     auto const targets = d.targets(i);
     if (targets == shared_empty_set) return;
-    auto const [pointer, begin, end, cycle] = d.list(i);
-    std::uint64_t num_loads = 0, num_stores = 0;
-    for (auto c = begin; c < end; ++c) {
-      auto const& constraint = d.constraints(c);
-      if (constraint.kind == ConstraintKind::load) num_loads += connect(worker, targets, constraint.node, true);
-      if (constraint.kind == ConstraintKind::store) num_stores += connect(worker, targets, constraint.node, false);
-    }
-    num_loads = worker.sum_of_lanes(num_loads);
-    num_stores = worker.sum_of_lanes(num_stores);
-    if (worker.lane() != 0) return;
-    if (num_loads > 0) Kokkos::atomic_add(&g.counters().load_edges, num_loads);
-    if (num_stores > 0) Kokkos::atomic_add(&g.counters().store_edges, num_stores);
-  }
-  /// \return edges that this lane has added
-  KOKKOS_FUNCTION std::uint32_t connect(SetWorker<MemorySpace> const& worker, SharedSetId targets, std::uint32_t end,
-                                        bool is_load) const {
+    auto const& dereference = d.list(i);
     auto const& group = d.groups(d.group_of(targets));
-    auto const hub = is_load ? group.load_hub : group.store_hub;
-    auto const content = hub != no_node ? hub : group.least == group.largest ? group.least : no_node;
-    std::uint32_t num_edges = 0;
-    auto const add = [&](std::uint32_t node) {
-      is_load ? g.add_edge(node, end) : g.add_edge(end, node);
-      ++num_edges;
-    };
+    auto const one = group.least == group.largest ? group.least : no_node;
+    auto const load_content = group.load_hub != no_node ? group.load_hub : one;
+    auto const store_content = group.store_hub != no_node ? group.store_hub : one;
+    connect(worker, targets, load_content, dereference.loads, dereference.stores, g.counters().load_edges,
+            [&](std::uint32_t content, std::uint32_t end) { g.add_edge(content, end); });
+    connect(worker, targets, store_content, dereference.stores, dereference.end, g.counters().store_edges,
+            [&](std::uint32_t content, std::uint32_t end) { g.add_edge(end, content); });
+  }
+  /// \param content  stands for all targets; `no_node` if each is to be connected with each end
+  template <class Add>
+  KOKKOS_FUNCTION void connect(SetWorker<MemorySpace> const& worker, SharedSetId targets, std::uint32_t content,
+                               std::uint32_t begin, std::uint32_t end, std::uint64_t& counter, Add const& add) const {
+    if (begin == end) return;
+    std::uint64_t num_edges = 0;
     if (content != no_node) {
-      if (worker.lane() == 0) add(content);
+      auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
+      for (auto c = begin + worker.lane(); c < end; c += lanes) add(content, d.ends(c));
+      num_edges = end - begin;
     } else {
-      worker.for_each_by_lanes(targets, add);
+      for (auto c = begin; c < end; ++c)
+        worker.for_each_by_lanes(targets, [&](std::uint32_t object) {
+          add(object, d.ends(c));
+          ++num_edges;
+        });
+      num_edges = worker.sum_of_lanes(num_edges);
     }
-    return num_edges;
+    if (worker.lane() == 0) Kokkos::atomic_add(&counter, num_edges);
   }
 };
 

@@ -56,6 +56,31 @@ struct FlowCounters {
   std::uint64_t load_edges = 0, store_edges = 0;
 };
 
+inline constexpr std::uint32_t no_part = 0xffffffffu;
+
+/// Edges of a pass by node: those that lead into each, or those that lead out of it. Long rows are divided into parts,
+/// so that several workers share them.
+template <class MemorySpace>
+struct FlowRows {
+  Kokkos::View<std::uint32_t*, MemorySpace> begin;         // [slots + 1]
+  Kokkos::View<std::uint32_t*, MemorySpace> next;          // [slots] counts, then where the next entry goes
+  Kokkos::View<std::uint32_t*, MemorySpace> others;        // [edges] slots at the other ends, some with `offset_flag`
+  Kokkos::View<std::uint32_t*, MemorySpace> first_part;    // [slots] or `no_part`
+  Kokkos::View<std::uint32_t*, MemorySpace> slot_of_part;  // [parts]
+
+  KOKKOS_FUNCTION std::uint32_t length(std::uint32_t slot) const { return begin(slot + 1) - begin(slot); }
+};
+
+/// How long a part is.
+template <class MemorySpace>
+inline constexpr std::uint32_t part_size =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1024 : 64;
+
+/// 0 where a row is not divided.
+KOKKOS_INLINE_FUNCTION std::uint32_t num_parts(std::uint32_t length, std::uint32_t size) {
+  return length > size ? (length + size - 1) / size : 0;
+}
+
 template <class MemorySpace>
 struct FlowGraph {
   template <class T>
@@ -70,22 +95,18 @@ struct FlowGraph {
   Array<FlowEdge> edges, kept;
   Array<FlowInput> inputs;
   Array<std::uint64_t> seen;  // a hash table of edges, empty between passes
-  // [slots + 1], or [slots]
-  Array<std::uint32_t> active;  // nodes
-  Array<std::uint32_t> in_begin, out_begin, input_begin;
-  Array<std::uint32_t> in_next, out_next, input_next;  // counts, then where the next entry goes
-  Array<std::uint32_t> waiting_in, waiting_out;        // edges without offsets from, and to, nodes that are not done
-  Array<std::uint32_t> copies_in;                      // edges without offsets
+  // [slots]
+  Array<std::uint32_t> active;                   // nodes
+  Array<std::uint32_t> waiting_in, waiting_out;  // edges without offsets from, and to, nodes that are not done
+  Array<std::uint32_t> copies_in;                // edges without offsets
   Array<std::uint32_t> colour, state;
-  Array<std::uint32_t> news;  // of type News
-  // long rows are divided into parts, so that several workers share them
-  Array<std::uint32_t> in_parts, out_parts;  // [slots] the first part of each, or `no_part`
-  Array<std::uint32_t> parts_left;           // [slots] that have not been added up yet
-  Array<std::uint32_t> slot_of_in_part, slot_of_out_part;
-  Array<SharedSetId> part_sets;  // what parts add up to
-  // rows' entries; those of edges into a node are `edges`
-  Array<std::uint32_t> in_slots, out_slots;
+  Array<std::uint32_t> news;        // of type News
+  Array<std::uint32_t> parts_left;  // that have not been added up yet
+  // rows; entries of edges into a node are also `edges`. Parts of rows into a node go on with its inputs.
+  FlowRows<MemorySpace> in, out;
+  Array<std::uint32_t> input_begin, input_next;  // [slots + 1], [slots]
   Array<SharedSetId> row_inputs;
+  Array<SharedSetId> part_sets;  // what parts of rows into nodes add up to
   Kokkos::View<FlowCounters, MemorySpace> counters;
 
   KOKKOS_FUNCTION std::uint32_t root(std::uint32_t node) const {
@@ -135,9 +156,21 @@ struct FlowGraph {
   }
   /// Entries of a row that sets come from: edges, then inputs.
   KOKKOS_FUNCTION std::uint32_t num_sources(std::uint32_t slot) const {
-    return in_begin(slot + 1) - in_begin(slot) + input_begin(slot + 1) - input_begin(slot);
+    return in.length(slot) + input_begin(slot + 1) - input_begin(slot);
   }
-  KOKKOS_FUNCTION std::uint32_t num_targets(std::uint32_t slot) const { return out_begin(slot + 1) - out_begin(slot); }
+  /// Calls on_edge(i) for one of so many edges, or on_input(node, set) for one of the inputs that come behind them:
+  /// those of the list, and sets of nodes that have become one with others.
+  template <class OnEdge, class OnInput>
+  KOKKOS_FUNCTION void visit(std::size_t i, std::uint32_t num_edges, OnEdge const& on_edge,
+                             OnInput const& on_input) const {
+    if (i < num_edges) {
+      on_edge(i);
+    } else if ((i -= num_edges) < counters().inputs) {
+      on_input(root(inputs(i).node), inputs(i).set);
+    } else if ((i -= counters().inputs) < counters().absorbed) {
+      on_input(root(absorbed(i)), sets(absorbed(i)));
+    }
+  }
   /// Whether a slot's node is on a cycle or behind one.
   KOKKOS_FUNCTION bool is_left(std::uint32_t slot) const { return backend::read_shared(waiting_in(slot)) != 0; }
   /// Whether it is on a cycle, or between two.
@@ -158,25 +191,21 @@ struct FindActive {
     auto const slot = Kokkos::atomic_fetch_add(&g.counters().active, 1u);
     g.slot_of(node) = slot;
     g.active(slot) = node;
-    g.in_next(slot) = g.out_next(slot) = g.input_next(slot) = 0;
+    g.in.next(slot) = g.out.next(slot) = g.input_next(slot) = 0;
     g.waiting_in(slot) = g.waiting_out(slot) = g.state(slot) = 0;
   }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const& counters = g.counters();
-    if (i < counters.edges) {
-      auto& edge = g.edges(i);
-      edge.from = g.root(edge.from);
-      edge.to = g.root(edge.to);
-      if (edge.from == edge.to && edge.offset == no_offset) return;
-      activate(edge.from);
-      activate(edge.to);
-    } else if ((i -= counters.edges) < counters.inputs) {
-      auto& input = g.inputs(i);
-      input.node = g.root(input.node);
-      activate(input.node);
-    } else if ((i -= counters.inputs) < counters.absorbed) {
-      activate(g.root(g.absorbed(i)));
-    }
+    g.visit(
+        i, g.counters().edges,
+        [&](std::size_t e) {
+          auto& edge = g.edges(e);
+          edge.from = g.root(edge.from);
+          edge.to = g.root(edge.to);
+          if (edge.from == edge.to && edge.offset == no_offset) return;
+          activate(edge.from);
+          activate(edge.to);
+        },
+        [&](std::uint32_t node, SharedSetId) { activate(node); });
   }
 };
 
@@ -197,24 +226,21 @@ struct CountEntries {
     }
   }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto& counters = g.counters();
-    if (i < counters.edges) {
-      auto const edge = g.edges(i);
-      if (edge.from == edge.to && edge.offset == no_offset) return;
-      auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
-      if (edge.offset == no_offset) {
-        if (!is_new(from, to)) return;
-        Kokkos::atomic_inc(&g.waiting_out(from));
-        Kokkos::atomic_inc(&g.waiting_in(to));
-      }
-      g.kept(Kokkos::atomic_fetch_add(&counters.kept, 1u)) = edge;
-      Kokkos::atomic_inc(&g.out_next(from));
-      Kokkos::atomic_inc(&g.in_next(to));
-    } else if ((i -= counters.edges) < counters.inputs) {
-      Kokkos::atomic_inc(&g.input_next(g.slot_of(g.inputs(i).node)));
-    } else if ((i -= counters.inputs) < counters.absorbed) {
-      Kokkos::atomic_inc(&g.input_next(g.slot_of(g.root(g.absorbed(i)))));
+    g.visit(
+        i, g.counters().edges, [&](std::size_t e) { count(g.edges(e)); },
+        [&](std::uint32_t node, SharedSetId) { Kokkos::atomic_inc(&g.input_next(g.slot_of(node))); });
+  }
+  KOKKOS_FUNCTION void count(FlowEdge const& edge) const {
+    if (edge.from == edge.to && edge.offset == no_offset) return;
+    auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
+    if (edge.offset == no_offset) {
+      if (!is_new(from, to)) return;
+      Kokkos::atomic_inc(&g.waiting_out(from));
+      Kokkos::atomic_inc(&g.waiting_in(to));
     }
+    g.kept(Kokkos::atomic_fetch_add(&g.counters().kept, 1u)) = edge;
+    Kokkos::atomic_inc(&g.out.next(from));
+    Kokkos::atomic_inc(&g.in.next(to));
   }
 };
 
@@ -234,43 +260,56 @@ struct PlaceRows {
   }
   KOKKOS_FUNCTION void operator()(std::size_t slot, Places& places, bool is_final) const {
     if (slot >= g.counters().active) return;
-    Places const counts{g.in_next(slot), g.out_next(slot), g.input_next(slot)};
+    Places const counts{g.in.next(slot), g.out.next(slot), g.input_next(slot)};
     auto const begin = places;
     join(places, counts);
     if (!is_final) return;
-    if (slot == 0) g.in_begin(0) = g.out_begin(0) = g.input_begin(0) = 0;
-    g.in_next(slot) = begin.in;
-    g.out_next(slot) = begin.out;
+    if (slot == 0) g.in.begin(0) = g.out.begin(0) = g.input_begin(0) = 0;
+    g.in.next(slot) = begin.in;
+    g.out.next(slot) = begin.out;
     g.input_next(slot) = begin.input;
-    g.copies_in(slot) = g.waiting_in(slot);
-    g.in_begin(slot + 1) = places.in;
-    g.out_begin(slot + 1) = places.out;
+    g.in.begin(slot + 1) = places.in;
+    g.out.begin(slot + 1) = places.out;
     g.input_begin(slot + 1) = places.input;
+    g.copies_in(slot) = g.waiting_in(slot);
+    g.in.first_part(slot) = first_of(counts.in + counts.input, g.counters().in_parts);
+    g.out.first_part(slot) = first_of(counts.out, g.counters().out_parts);
+  }
+  KOKKOS_FUNCTION static std::uint32_t first_of(std::uint32_t length, std::uint32_t& used) {
+    auto const count = num_parts(length, part_size<MemorySpace>);
+    return count == 0 ? no_part : Kokkos::atomic_fetch_add(&used, count);
   }
 };
 
+/// Fills rows. The first entry of a part says whose it is.
 template <class MemorySpace>
 struct FillRows {
   FlowGraph<MemorySpace> g;
 
-  KOKKOS_FUNCTION void add_input(std::uint32_t node, SharedSetId set) const {
-    g.row_inputs(Kokkos::atomic_fetch_add(&g.input_next(g.slot_of(node)), 1u)) = set;
-  }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const& counters = g.counters();
-    if (i < counters.kept) {
-      auto const edge = g.kept(i);
-      auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
-      auto const at = Kokkos::atomic_fetch_add(&g.in_next(to), 1u);
-      auto const flag = edge.offset == no_offset ? 0 : offset_flag;
-      g.edges(at) = edge;
-      g.in_slots(at) = from | flag;
-      g.out_slots(Kokkos::atomic_fetch_add(&g.out_next(from), 1u)) = to | flag;
-    } else if ((i -= counters.kept) < counters.inputs) {
-      add_input(g.inputs(i).node, g.inputs(i).set);
-    } else if ((i -= counters.inputs) < counters.absorbed) {
-      add_input(g.root(g.absorbed(i)), g.sets(g.absorbed(i)));
-    }
+    g.visit(
+        i, g.counters().kept, [&](std::size_t e) { add_edge(g.kept(e)); },
+        [&](std::uint32_t node, SharedSetId set) {
+          auto const slot = g.slot_of(node), at = Kokkos::atomic_fetch_add(&g.input_next(slot), 1u);
+          g.row_inputs(at) = set;
+          begin_part(g.in, slot, g.in.length(slot) + at - g.input_begin(slot));
+        });
+  }
+  KOKKOS_FUNCTION void add_edge(FlowEdge const& edge) const {
+    auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
+    auto const flag = edge.offset == no_offset ? 0 : offset_flag;
+    g.edges(add(g.in, to, from | flag)) = edge;
+    add(g.out, from, to | flag);
+  }
+  KOKKOS_FUNCTION std::uint32_t add(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t other) const {
+    auto const at = Kokkos::atomic_fetch_add(&rows.next(slot), 1u);
+    rows.others(at) = other;
+    begin_part(rows, slot, at - rows.begin(slot));
+    return at;
+  }
+  KOKKOS_FUNCTION void begin_part(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t i) const {
+    constexpr auto size = part_size<MemorySpace>;
+    if (i % size == 0 && rows.first_part(slot) != no_part) rows.slot_of_part(rows.first_part(slot) + i / size) = slot;
   }
 };
 

@@ -26,7 +26,7 @@ struct HostArrays {
   std::vector<FlowEdge> edges;         ///< copies and offsets
   HostSets addresses;
   std::vector<DeviceDereference> dereferences;
-  std::vector<DeviceConstraint> constraints;
+  std::vector<std::uint32_t> ends;         ///< of loads and stores
   std::vector<std::uint32_t> with_cycles;  ///< dereferences that have one
   std::vector<DeviceOffset> offsets;
   std::vector<std::uint64_t> masks;  ///< rows of bits of objects, each of whole blocks

@@ -96,8 +96,8 @@ struct Pull {
   /// Adds up a part of the row. Who is the last to do so adds up all of them.
   /// \return whether that is this worker
   KOKKOS_FUNCTION bool add_up(SetWorker<MemorySpace> const& worker, std::uint32_t part, bool& grows) const {
-    auto const slot = g.slot_of_in_part(part);
-    auto const length = g.num_sources(slot), first = g.in_parts(slot), count = num_parts(length, size);
+    auto const slot = g.in.slot_of_part(part);
+    auto const length = g.num_sources(slot), first = g.in.first_part(slot), count = num_parts(length, size);
     auto const begin = (part - first) * size, end = begin + size;
     Gathered<MemorySpace> of_part(worker, shared_empty_set);
     add_sources(worker, slot, begin, end < length ? end : length, of_part);
@@ -135,7 +135,7 @@ struct Pull {
   /// Entries of the row from one to another: edges, then inputs.
   KOKKOS_FUNCTION void add_sources(SetWorker<MemorySpace> const& worker, std::uint32_t slot, std::uint32_t begin,
                                    std::uint32_t end, Gathered<MemorySpace>& gathered) const {
-    auto const edges = g.in_begin(slot), inputs = g.input_begin(slot), num_edges = g.in_begin(slot + 1) - edges;
+    auto const edges = g.in.begin(slot), inputs = g.input_begin(slot), num_edges = g.in.length(slot);
     auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
     for (auto base = begin; base < end; base += lanes) {
       auto const i = base + worker.lane();
@@ -166,7 +166,8 @@ struct Pull {
   }
 };
 
-/// Nodes in topological order, each once, when those before it are done. Those on cycles, or behind some, are left.
+/// Nodes in topological order (Kahn's algorithm), each once, when those before it are done. Those on cycles, or behind
+/// some, are left.
 /// Edges with offsets do not count: a node takes what has come by then. Most nodes have no news, and pass only that on.
 template <class MemorySpace>
 struct Propagate {
@@ -197,8 +198,8 @@ struct Propagate {
       if (!pull.add_up(worker, item & ~in_part_flag, grows)) return false;
     } else if (backend::read_shared(g.news(slot)) == no_news) {
       return true;
-    } else if (g.in_parts(slot) != no_part) {
-      add_parts(items, g.in_parts(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag);
+    } else if (g.in.first_part(slot) != no_part) {
+      add_parts(items, g.in.first_part(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag);
       return false;
     } else {
       grows = pull(worker, slot);
@@ -256,7 +257,7 @@ struct Settle {
   }
 };
 
-/// Counts edges whose sets have grown since they were taken along, and nodes that propagation has left.
+/// Counts edges whose sets have grown since they were taken along.
 template <class MemorySpace>
 struct CountUnsettled {
   FlowGraph<MemorySpace> g;
@@ -266,7 +267,6 @@ struct CountUnsettled {
     auto& counters = g.counters();
     if (i < counters.kept && g.edges(i).sent != g.sets(g.edges(i).from))
       Kokkos::atomic_inc(again ? &counters.still_unsettled : &counters.unsettled);
-    if (i < counters.active && g.waiting_in(i) != 0) Kokkos::atomic_inc(&counters.left);
   }
 };
 
@@ -276,10 +276,8 @@ struct Wait {
   FlowGraph<MemorySpace> g;
   bool again;  ///< only if there is anything to do
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const& counters = g.counters();
-    if (i >= counters.active || (again && counters.unsettled == 0)) return;
-    auto const slot = static_cast<std::uint32_t>(i);
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if (again && g.counters().unsettled == 0) return;
     g.waiting_in(slot) = g.copies_in(slot);
     g.parts_left(slot) = num_parts(g.num_sources(slot), part_size<MemorySpace>);
     g.news(slot) = g.input_begin(slot) == g.input_begin(slot + 1) ? no_news : news_arrive;
@@ -306,16 +304,14 @@ struct BeginPropagation {
   bool with_sets;  ///< else only the order counts
   bool again;      ///< only if there is anything to do
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const& counters = g.counters();
-    if (i >= counters.active || (again && counters.unsettled == 0) || g.copies_in(i) != 0) return;
-    auto const slot = static_cast<std::uint32_t>(i);
-    if ((with_sets && g.news(slot) != no_news) || g.out_parts(slot) != no_part) {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+    if ((again && g.counters().unsettled == 0) || g.copies_in(slot) != 0) return;
+    if ((with_sets && g.news(slot) != no_news) || g.out.first_part(slot) != no_part) {
       queue.add(slot);
       return;
     }
-    for (auto e = g.out_begin(slot); e < g.out_begin(slot + 1); ++e)
-      if (auto const to = g.out_slots(e); (to & offset_flag) == 0)
+    for (auto e = g.out.begin(slot); e < g.out.begin(slot + 1); ++e)
+      if (auto const to = g.out.others(e); (to & offset_flag) == 0)
         if (Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1) queue.add(to);
   }
 };
@@ -327,15 +323,12 @@ struct BeginSettling {
   WorkQueue<MemorySpace> queue;
 
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    auto const& counters = g.counters();
-    if (i < counters.kept) {
-      auto const& edge = g.edges(i);
-      if (edge.sent != g.sets(edge.from)) begin(edge.to);
-    } else if ((i -= counters.kept) < counters.inputs) {
-      begin(g.inputs(i).node);
-    } else if ((i -= counters.inputs) < counters.absorbed) {
-      begin(g.root(g.absorbed(i)));
-    }
+    g.visit(
+        i, g.counters().kept,
+        [&](std::size_t e) {
+          if (auto const& edge = g.edges(e); edge.sent != g.sets(edge.from)) begin(edge.to);
+        },
+        [&](std::uint32_t node, SharedSetId) { begin(node); });
   }
   KOKKOS_FUNCTION void begin(std::uint32_t node) const {
     auto const slot = g.slot_of(node);

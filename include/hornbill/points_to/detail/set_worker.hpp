@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/shared_sets.hpp>
 #include <hornbill/types.hpp>
 
@@ -65,11 +66,6 @@ class SetWorker {
       });
       return take(row);
     });
-  }
-  KOKKOS_FUNCTION SharedSetId singleton(std::uint32_t element) const {
-    Row row;
-    if (lane_ == 0) add_element(row, element);
-    return take(row);
   }
 
   /// Room for the list of unite_all.

@@ -12,17 +12,12 @@
 
 #include <hornbill/backend/intrinsics.hpp>
 #include <hornbill/detail/allocate.hpp>
+#include <hornbill/points_to/detail/hash.hpp>
 
 namespace hornbill::points_to::detail {
 
 using BlockId = std::uint32_t;
 inline constexpr BlockId no_block = 0;  ///< all bits are 0
-
-KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  return x ^ x >> 32;
-}
 
 /// A block in registers of one thread.
 struct Block {
@@ -34,12 +29,9 @@ struct Block {
     for (int w = 0; w < num_words; ++w) all |= words[w];
     return all == 0;
   }
-  /// Hashes of words are added up, so that they do not wait for each other. Equal hashes are not taken for equal
-  /// blocks.
   KOKKOS_FUNCTION std::uint64_t hash() const {
     std::uint64_t sum = 0;
-    for (int w = 0; w < num_words; ++w)
-      sum += mixed(words[w] * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(w + 1) * 0xc2b2ae3d27d4eb4fu);
+    for (int w = 0; w < num_words; ++w) sum += hash_of_word(words[w], static_cast<std::uint64_t>(w));
     return mixed(sum);
   }
 };
