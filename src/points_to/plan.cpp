@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <tuple>
 
 #include "components.hpp"
-#include "set_pool.hpp"
+#include "value_numbering.hpp"
 
 namespace hornbill::points_to {
 namespace {
@@ -45,104 +44,6 @@ Rows rows_of(Index num_nodes, ForEachPair const& for_each_pair) {
   return rows;
 }
 
-/// A label stands for a set. Most labels are one atom, so only unions of several are sets of a pool.
-using Label = std::uint32_t;
-constexpr Label no_targets = 0, unknown_label = PairMap::none;
-
-/// Labels of nodes, which are variables or cycles of copies: equal labels mean equal sets.
-class Labeller {
- public:
-  Labeller(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-           std::vector<Index> const& node_of, Index num_nodes, ValueNumbering numbering)
-      : constraints_(constraints), node_of_(node_of), numbering_(numbering), labels_(num_nodes, unknown_label) {
-    holds_object_.resize(num_nodes);
-    for (Index o = 0; o < system.num_objects(); ++o) holds_object_[node_of[o]] = true;
-  }
-
-  /// [num_nodes]
-  std::vector<Label> label() {
-    auto const num_nodes = static_cast<Index>(labels_.size());
-    // What flows into a node is labelled before it, where it does not depend on it.
-    auto const inputs = rows_of(num_nodes, [&](auto const& add) {
-      for (std::size_t c = 0; c < constraints_.size(); ++c)
-        if (constraints_[c].kind != ConstraintKind::store)
-          add(node_of_[constraints_[c].destination], static_cast<Index>(c));
-    });
-    Rows sources = inputs;
-    for (auto& c : sources.targets)
-      c = constraints_[c].kind == ConstraintKind::address_of ? node_of_[constraints_[c].destination]
-                                                             : node_of_[constraints_[c].source];
-    Components order;
-    order.find(sources);
-    for (Index const node : order.order()) label_node(node, inputs.of(node));
-    return std::move(labels_);
-  }
-
- private:
-  static constexpr Label atom_bit = Label{1} << 31;
-  enum Tag : std::uint32_t { address, load, any_offset, union_of, offset };  // the last plus an offset
-
-  void label_node(Index node, std::span<Index const> inputs) {
-    values_.clear();
-    for (Index const c : inputs) add_value(node, constraints_[c]);
-    if (holds_object_[node]) values_.push_back(fresh());
-    labels_[node] = united();
-  }
-
-  void add_value(Index node, Constraint const& c) {
-    if (c.kind == ConstraintKind::address_of) {
-      values_.push_back(atom(address, static_cast<std::uint32_t>(c.source), true));
-      return;
-    }
-    Index const source = node_of_[c.source];
-    auto const label = labels_[source];
-    bool const is_known = label != unknown_label;
-    if (c.kind == ConstraintKind::copy && source == node) return;
-    if (label == no_targets) return;
-    auto const key = is_known ? label : static_cast<std::uint32_t>(source);
-    switch (c.kind) {
-      case ConstraintKind::copy: values_.push_back(is_known ? label : atom(union_of, key, false)); break;
-      case ConstraintKind::load: values_.push_back(atom(load, key, is_known)); break;
-      case ConstraintKind::any_offset: values_.push_back(atom(any_offset, key, is_known)); break;
-      case ConstraintKind::offset:
-        values_.push_back(atom(offset + static_cast<std::uint32_t>(c.offset), key, is_known));
-        break;
-      case ConstraintKind::address_of:
-      case ConstraintKind::store: break;
-    }
-  }
-
-  /// The label of all values together.
-  Label united() {
-    std::sort(values_.begin(), values_.end());
-    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-    if (values_.empty()) return no_targets;
-    if (values_.size() == 1) return values_.front();
-    for (auto& value : values_)
-      if (value & atom_bit) value = pool_.singleton(value & ~atom_bit);
-    auto const set = pool_.unite_all(values_);
-    return numbering_ == ValueNumbering::hash_values ? atom(union_of, set, true) : set;
-  }
-
-  Label fresh() { return atom_bit | num_atoms_++; }
-  /// One atom for each operation and label, or node that has no label yet.
-  Label atom(std::uint32_t tag, std::uint32_t key, bool is_label) {
-    auto& known = atoms_(2 * tag + (is_label ? 1 : 0), key);
-    if (known != PairMap::none) return known;
-    return known = fresh();
-  }
-
-  std::vector<Constraint> const& constraints_;
-  std::vector<Index> const& node_of_;
-  ValueNumbering numbering_;
-  std::vector<Label> labels_;
-  std::vector<bool> holds_object_;
-  SetPool pool_;
-  PairMap atoms_;
-  std::vector<Label> values_;
-  std::uint32_t num_atoms_ = 0;
-};
-
 /// Numbers nodes: cycles of copies, and variables on none.
 std::pair<std::vector<Index>, Index> nodes_of(ConstraintSystem const& system,
                                               std::vector<Constraint> const& constraints, bool collapse_cycles) {
@@ -164,7 +65,7 @@ std::pair<std::vector<Index>, Index> nodes_of(ConstraintSystem const& system,
 std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<Label> const& labels, PlanReport& report) {
   std::vector<Index> representative(node_of.size());
   std::vector<Index> first_of_node(labels.size(), -1);
-  PairMap first_of_label;
+  LabelMap first_of_label;
   for (std::size_t v = 0; v < node_of.size(); ++v) {
     auto const node = node_of[v];
     if (labels[node] == no_targets) {
@@ -175,8 +76,8 @@ std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<Label> 
     if (first_of_node[node] >= 0) {
       ++report.merged_by_cycles;
     } else {
-      auto& first = first_of_label(labels[node], 0);
-      if (first == PairMap::none)
+      auto& first = first_of_label(labels[node]);
+      if (first == LabelMap::none)
         first = static_cast<std::uint32_t>(v);
       else
         ++report.merged_by_numbering;
@@ -187,15 +88,32 @@ std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<Label> 
   return representative;
 }
 
-/// The same between representatives, sorted, without what says nothing.
+/// Sorts by a number below a bound, in time linear in both; equal ones stay in their order.
+template <class Key>
+void sort_by(std::vector<Constraint>& constraints, Index bound, Key const& key) {
+  std::vector<Index> next(static_cast<std::size_t>(bound) + 1);
+  for (auto const& c : constraints) ++next[key(c) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Constraint> sorted(constraints.size());
+  for (auto const& c : constraints) sorted[next[key(c)]++] = c;
+  constraints = std::move(sorted);
+}
+
+/// The same between representatives, sorted by kind, source, destination and offset, without what says nothing.
 std::vector<Constraint> reduced(std::vector<Constraint> constraints, std::vector<Index> const& representative) {
   std::erase_if(constraints, [&](Constraint& c) {
     if (c.kind != ConstraintKind::address_of) c.source = representative[c.source];
     c.destination = representative[c.destination];
     return c.source < 0 || c.destination < 0 || (c.kind == ConstraintKind::copy && c.source == c.destination);
   });
-  auto const key = [](Constraint const& c) { return std::tuple(c.kind, c.source, c.destination, c.offset); };
-  std::ranges::sort(constraints, {}, key);
+  auto const num_variables = static_cast<Index>(representative.size());
+  Index largest = 0;
+  for (auto const& c : constraints) largest = std::max(largest, c.offset);
+  if (largest > 0) sort_by(constraints, largest + 1, [](Constraint const& c) { return c.offset; });
+  sort_by(constraints, num_variables, [](Constraint const& c) { return c.destination; });
+  sort_by(constraints, num_variables, [](Constraint const& c) { return c.source; });
+  sort_by(constraints, 1 + static_cast<Index>(ConstraintKind::any_offset),
+          [](Constraint const& c) { return static_cast<Index>(c.kind); });
   constraints.erase(std::unique(constraints.begin(), constraints.end()), constraints.end());
   return constraints;
 }
@@ -240,7 +158,7 @@ HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
   if (options.value_numbering == ValueNumbering::none)
     std::iota(labels.begin(), labels.end(), 1);
   else
-    labels = Labeller(system, constraints, node_of, num_nodes, options.value_numbering).label();
+    labels = label_nodes(system, constraints, node_of, num_nodes, options.value_numbering);
   plan.representative = firsts(node_of, labels, plan.report);
   plan.constraints = reduced(std::move(constraints), plan.representative);
   if (options.hybrid_cycles) plan.hybrid_cycles = find_hybrid_cycles(plan);

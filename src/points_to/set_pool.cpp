@@ -30,13 +30,6 @@ void SetPool::reserve_scratch(std::size_t count) {
   scratch_positions_.resize(2 * count);
 }
 
-SetId SetPool::singleton(std::uint32_t element) {
-  reserve_scratch(1);
-  scratch_positions_[0] = element / 64;
-  scratch_bits_[0] = std::uint64_t{1} << element % 64;
-  return intern(1);
-}
-
 SetId SetPool::of(std::span<Index const> elements) {
   reserve_scratch(elements.size());
   std::uint32_t count = 0;

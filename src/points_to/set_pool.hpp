@@ -78,7 +78,6 @@ class SetPool {
   SetPool(SetPool const&) = delete;
   SetPool& operator=(SetPool const&) = delete;
 
-  SetId singleton(std::uint32_t element);
   /// The set of all elements of some sets.
   SetId unite(SetId a, SetId b) {
     if (a == b || b == empty_set) return a;
