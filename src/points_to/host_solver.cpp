@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hornbill/detail/allocate.hpp>
 #include <hornbill/points_to/detail/stopwatch.hpp>
 #include <hornbill/points_to/solve.hpp>
 
@@ -228,15 +229,20 @@ Solution HostSolver::collected() {
   solution.set_offsets = {0, 0};
   std::vector<Index> number(pool_.num_sets(), -1);
   number[empty_set] = 0;
+  std::vector<SetId> sets{empty_set};  // by number
   for (Index v = 0; v < plan_.num_variables; ++v) {
     auto const set = nodes_.set(nodes_.root(v));
     if (number[set] < 0) {
-      number[set] = solution.num_sets();
-      pool_.for_each(set, [&](Index object) { solution.set_objects.push_back(object); });
-      solution.set_offsets.push_back(static_cast<Offset>(solution.set_objects.size()));
+      number[set] = static_cast<Index>(sets.size());
+      sets.push_back(set);
+      solution.set_offsets.push_back(solution.set_offsets.back() + static_cast<Offset>(pool_.num_elements(set)));
     }
     solution.set_of_variable[v] = number[set];
   }
+  auto& objects = solution.set_objects;
+  objects.reserve(static_cast<std::size_t>(solution.set_offsets.back()));
+  hornbill::detail::ask_for_huge_pages(objects.data(), objects.capacity() * sizeof(Index));
+  for (auto const set : sets) pool_.for_each(set, [&](Index object) { objects.push_back(object); });
   solution.report = report_;
   return solution;
 }

@@ -226,6 +226,8 @@ Solution DeviceSolver<ExecutionSpace>::collected() {
   c.objects = array<Index>("objects", static_cast<std::size_t>(sum.elements));
   for_each_by_workers("write_sets", num_variables, WriteSets<Memory>{g_, c});
   auto const read = [&]<class T>(std::vector<T>& to, Array<T> const& from, std::size_t count) {
+    to.reserve(count);
+    hornbill::detail::ask_for_huge_pages(to.data(), count * sizeof(T));
     to.resize(count);
     auto const all = Kokkos::pair<std::size_t, std::size_t>(0, count);
     Kokkos::deep_copy(exec_, Kokkos::View<T*, Kokkos::HostSpace>(to.data(), count), Kokkos::subview(from, all));
