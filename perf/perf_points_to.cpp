@@ -1,7 +1,9 @@
-// Points-to analysis by one thread of the host and by backends; one JSON object for each.
+// Points-to analysis by one thread of the host, by backends and by other schemes on them; one JSON object for each.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,9 +14,11 @@
 #include <hornbill/io/constraint_file.hpp>
 
 #include "commit.hpp"
+#include "peers/list_solver.hpp"
 
 namespace hb = hornbill;
-using hb::points_to::HostPlan, hb::points_to::Solution, hb::points_to::SolveReport;
+using hb::points_to::ConstraintSystem, hb::points_to::HostPlan, hb::points_to::PlanOptions;
+using hb::points_to::Solution, hb::points_to::SolveOptions, hb::points_to::SolveReport, hb::points_to::ValueNumbering;
 using nlohmann::json;
 
 namespace {
@@ -22,6 +26,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files, like, backends{hb::backend::names().back()};
   int repeats = 5;
+  bool devices = false, lists = false;
   std::string commit = HORNBILL_COMMIT;
 };
 
@@ -29,10 +34,10 @@ bool is_same(Solution const& a, Solution const& b) {
   return a.set_of_variable == b.set_of_variable && a.set_offsets == b.set_offsets && a.set_objects == b.set_objects;
 }
 
-template <class Get>
-double median(std::vector<SolveReport> const& reports, Get const& get) {
+template <class Report, class Get>
+double median(std::vector<Report> const& reports, Get const& get) {
   std::vector<double> values;
-  for (auto const& report : reports) values.push_back(get(report));
+  for (auto const& report : reports) values.push_back(std::invoke(get, report));
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
@@ -47,10 +52,10 @@ Solution print_runs(json line, Arguments const& a, Solution const* expected, Sol
     reports.push_back(solution.report);
   }
   auto const& r = solution.report;
-  line.update({{"solve_seconds", median(reports, [](auto const& report) { return report.elapsed_seconds; })},
-               {"collapse_seconds", median(reports, [](auto const& report) { return report.collapse_seconds; })},
-               {"propagate_seconds", median(reports, [](auto const& report) { return report.propagate_seconds; })},
-               {"expand_seconds", median(reports, [](auto const& report) { return report.expand_seconds; })},
+  line.update({{"solve_seconds", median(reports, &SolveReport::elapsed_seconds)},
+               {"collapse_seconds", median(reports, &SolveReport::collapse_seconds)},
+               {"propagate_seconds", median(reports, &SolveReport::propagate_seconds)},
+               {"expand_seconds", median(reports, &SolveReport::expand_seconds)},
                {"rounds", r.rounds},
                {"edges", r.copy_edges + r.load_edges + r.store_edges},
                {"hubs", r.hubs},
@@ -65,28 +70,86 @@ Solution print_runs(json line, Arguments const& a, Solution const* expected, Sol
   return solution;
 }
 
-void measure_system(std::string const& name, hb::points_to::ConstraintSystem const& system, Arguments const& a) {
-  std::vector<double> plan_seconds;
+/// A plan, and the median time of making it.
+std::pair<HostPlan, double> planned(ConstraintSystem const& system, PlanOptions const& options, int repeats) {
+  std::vector<hb::points_to::PlanReport> reports;
   HostPlan plan;
-  for (int i = 0; i < a.repeats; ++i) {
-    plan = hb::points_to::make_plan(system);
-    plan_seconds.push_back(plan.report.elapsed_seconds);
+  for (int i = 0; i < repeats; ++i) {
+    plan = hb::points_to::make_plan(system, options);
+    reports.push_back(plan.report);
   }
-  std::ranges::sort(plan_seconds);
+  return {std::move(plan), median(reports, &hb::points_to::PlanReport::elapsed_seconds)};
+}
+
+json with_plan(json line, HostPlan const& plan, double plan_seconds) {
+  line.update({{"constraints_left", plan.report.constraints_left}, {"plan_seconds", plan_seconds}});
+  return line;
+}
+
+/// All but one of what saves work.
+void measure_devices(json const& line, ConstraintSystem const& system, auto const& exec, Arguments const& a,
+                     Solution const& expected) {
+  struct Variant {
+    char const* without;
+    PlanOptions plan;
+    SolveOptions solve;
+  };
+  for (auto const& [without, plan_options, solve_options] :
+       std::vector<Variant>{{"no value numbering", {.value_numbering = ValueNumbering::none}, {}},
+                            {"HVN, not HU", {.value_numbering = ValueNumbering::hash_values}, {}},
+                            {"no cycles", {.collapse_cycles = false}, {.collapse_cycles = false}},
+                            {"no hybrid cycles", {.hybrid_cycles = false}, {}},
+                            {"no hubs", {}, {.hubs = false}}}) {
+    auto of = line;
+    of["without"] = without;
+    auto const [plan, plan_seconds] = planned(system, plan_options, a.repeats);
+    auto options = solve_options;
+    options.host_below = 0;
+    print_runs(with_plan(of, plan, plan_seconds), a, &expected,
+               [&] { return hb::points_to::solve(exec, plan, options); });
+  }
+}
+
+/// The scheme of 2012, which knows cycles before solving and hybrid ones.
+template <class ExecutionSpace>
+void measure_lists(json line, ConstraintSystem const& system, ExecutionSpace const& exec, Arguments const& a,
+                   Solution const& expected) {
+  auto const [plan, plan_seconds] = planned(system, {.value_numbering = ValueNumbering::none}, a.repeats);
+  std::vector<hb::perf::ListReport> reports;
+  bool has_sets = true;
+  for (int i = 0; i < a.repeats; ++i) {
+    hb::perf::ListSolver<ExecutionSpace> const solver(exec, plan);
+    reports.push_back(solver.report());
+    if (i == 0) has_sets = solver.has_sets_of(expected);
+  }
+  line = with_plan(line, plan, plan_seconds);
+  line.update({{"solver", "lists"},
+               {"solve_seconds", median(reports, &hb::perf::ListReport::seconds)},
+               {"rounds", reports.back().rounds},
+               {"set_bytes", reports.back().set_bytes},
+               {"same_bits", has_sets}});
+  fmt::print("{}\n", line.dump());
+  std::fflush(stdout);
+}
+
+void measure_system(std::string const& name, ConstraintSystem const& system, Arguments const& a) {
+  auto const [plan, plan_seconds] = planned(system, {}, a.repeats);
   json const line{{"case", "points_to"},
                   {"program", name},
                   {"variables", system.num_variables},
                   {"constraints", system.num_constraints()},
-                  {"constraints_left", plan.report.constraints_left},
-                  {"plan_seconds", plan_seconds[plan_seconds.size() / 2]},
                   {"commit", a.commit}};
   auto of = line;
   of.update({{"backend", "host"}, {"device", "one thread"}});
-  auto const expected = print_runs(of, a, nullptr, [&] { return hb::points_to::solve(plan); });
+  auto const expected =
+      print_runs(with_plan(of, plan, plan_seconds), a, nullptr, [&] { return hb::points_to::solve(plan); });
   for (auto const& backend : a.backends) {
     of.update({{"backend", backend}, {"device", hb::backend::describe(backend)}});
     hb::backend::visit(backend, [&](auto const& exec) {
-      print_runs(of, a, &expected, [&] { return hb::points_to::solve(exec, plan, {.host_below = 0}); });
+      print_runs(with_plan(of, plan, plan_seconds), a, &expected,
+                 [&] { return hb::points_to::solve(exec, plan, {.host_below = 0}); });
+      if (a.devices) measure_devices(of, system, exec, a, expected);
+      if (a.lists) measure_lists(of, system, exec, a, expected);
     });
   }
 }
@@ -110,6 +173,8 @@ int main(int argc, char** argv) {
   app.add_option("FILE", a.files, "Constraints")->check(CLI::ExistingFile);
   app.add_option("--like", a.like, "Generated constraints of a program's size, e.g. linux")->delimiter(',');
   app.add_option("--backends", a.backends, "Beside one thread of the host")->delimiter(',')->capture_default_str();
+  app.add_flag("--devices", a.devices, "Also without each device that saves work, e.g. value numbering");
+  app.add_flag("--lists", a.lists, "Also by lists of 128-byte elements, a list a variable, as on GPUs in 2012");
   app.add_option("--repeats", a.repeats, "Runs; times are medians")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--commit", a.commit, "The commit that was built")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -143,7 +144,7 @@ class DeviceSolver {
   void grow_sets();
   void grow_nodes();
   void add_sets(HostSets const& sets);
-  void make_rows();
+  void make_rows(bool drops_repeated);
   void propagate();
   void pass(bool again);
   void collapse();
@@ -158,6 +159,13 @@ class DeviceSolver {
     ++report_.launches;
     Kokkos::parallel_for(std::string("hornbill::points_to::") + name,
                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
+  }
+  template <class Functor>
+  void scan(char const* name, std::size_t count, Functor const& functor) {
+    if (count == 0) return;
+    ++report_.launches;
+    Kokkos::parallel_scan(std::string("hornbill::points_to::") + name,
+                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
   void for_each_by_workers(char const* name, std::size_t count, Functor const& functor) {
@@ -189,6 +197,8 @@ class DeviceSolver {
   SharedSetCounters sets_now_;
   std::size_t num_slots_ = 0;  // at least as many as there are
   std::uint32_t pass_ = 0, kept_ = 0;
+  std::size_t num_unique_ = 0;  // edges when repeated ones were dropped last
+  bool are_unique_ = false;     // the edges of rows
   bool is_unsettled_ = false;
 };
 
@@ -225,7 +235,7 @@ void DeviceSolver<ExecutionSpace>::add_sets(HostSets const& sets) {
 
 /// Rows of what is said of nodes.
 template <class ExecutionSpace>
-void DeviceSolver<ExecutionSpace>::make_rows() {
+void DeviceSolver<ExecutionSpace>::make_rows(bool drops_repeated) {
   auto const count = std::size_t{now_.edges} + now_.inputs + now_.absorbed;
   num_slots_ = std::min<std::size_t>(now_.nodes, now_.edges + count);
   now_.active = now_.kept = now_.left = now_.unsettled = now_.still_unsettled = 0;
@@ -233,20 +243,19 @@ void DeviceSolver<ExecutionSpace>::make_rows() {
   now_.pivot = 0;
   Kokkos::deep_copy(exec_, g_.counters, now_);
   for_each("find_active", count, FindActive<Memory>{g_, ++pass_});
+  scan("place_nodes", now_.nodes, PlaceNodes<Memory>{g_, pass_});
   auto const size = index_size_for(now_.edges);
-  for_each("count_entries", count, CountEntries<Memory>{g_, size - 1});
-  Kokkos::deep_copy(exec_, Kokkos::subview(g_.seen, Kokkos::pair<std::size_t, std::size_t>(0, size)), 0);
+  for_each("count_entries", count, CountEntries<Memory>{g_, drops_repeated, size - 1});
+  if (drops_repeated)
+    Kokkos::deep_copy(exec_, Kokkos::subview(g_.seen, Kokkos::pair<std::size_t, std::size_t>(0, size)), 0);
   if constexpr (on_host) {
     exec_.fence("hornbill::points_to: slots are counted");
     num_slots_ = g_.counters().active;
   }
-  if (num_slots_ > 0) {
-    ++report_.launches;
-    Kokkos::parallel_scan("hornbill::points_to::place_rows",
-                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(num_slots_)),
-                          PlaceRows<Memory>{g_});
-  }
+  scan("place_rows", num_slots_, PlaceRows<Memory>{g_});
   for_each("fill_rows", count, FillRows<Memory>{g_});
+  std::swap(g_.edges, g_.kept);
+  are_unique_ = drops_repeated;
 }
 
 /// Sets flow along edges.
@@ -256,7 +265,8 @@ void DeviceSolver<ExecutionSpace>::propagate() {
   auto const num_new = std::size_t{now_.edges} - kept_ + now_.inputs + now_.absorbed;
   bool const are_many = is_unsettled_ || num_new > kept_ / 10;
   for (;;) {
-    make_rows();
+    // Where nodes will be merged there are other rows afterwards, so a few repeated edges may stay.
+    make_rows(!are_many || !options_.collapse_cycles || now_.edges > num_unique_ + num_unique_ / 2);
     if (are_many && options_.collapse_cycles) collapse();
     report_.collapse_seconds += watch.lap();
     for (int k = 0; are_many && k < passes_of_round; ++k) pass(k > 0);
@@ -271,6 +281,7 @@ void DeviceSolver<ExecutionSpace>::propagate() {
   }
   is_unsettled_ = now_.still_unsettled > 0 || now_.left > 0;
   kept_ = now_.edges;
+  if (are_unique_) num_unique_ = kept_;
   if (now_.left == 0) now_.inputs = now_.absorbed = 0;  // else nodes on further cycles take them in the next round
 }
 
@@ -294,7 +305,7 @@ void DeviceSolver<ExecutionSpace>::collapse() {
   if (now_.left == 0) return;
   merge_cycles();
   look_at_rows();
-  make_rows();
+  make_rows(true);
 }
 
 template <class ExecutionSpace>

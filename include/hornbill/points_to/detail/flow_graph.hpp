@@ -23,13 +23,16 @@ enum News : std::uint32_t { no_news, news_arrive, news_leave };
 
 inline constexpr std::uint32_t no_node = 0xffffffffu;
 
+inline constexpr std::uint32_t no_offset = 0xffffffffu;
 /// The set of `to` contains that of `from`, or fields at an offset from its objects.
 struct FlowEdge {
   std::uint32_t from, to;
   SharedSetId sent;      ///< a set of `from` that `to` has dealt with already
   std::uint32_t offset;  ///< `no_offset`, or the number of an offset
+
+  /// Whether it says nothing.
+  KOKKOS_FUNCTION bool is_idle() const { return from == to && offset == no_offset; }
 };
-inline constexpr std::uint32_t no_offset = 0xffffffffu;
 /// Marks the other end of an edge with an offset in a row.
 inline constexpr std::uint32_t offset_flag = 1u << 31;
 /// The set of a node contains a set.
@@ -92,7 +95,7 @@ struct FlowGraph {
   Array<std::uint32_t> absorbed;  // nodes that became one with another in this round: their sets are inputs
   Array<std::uint32_t> pass_of, slot_of;
   // lists
-  Array<FlowEdge> edges, kept;
+  Array<FlowEdge> edges, kept;  // of the list; of rows while they are made
   Array<FlowInput> inputs;
   Array<std::uint64_t> seen;  // a hash table of edges, empty between passes
   // [slots]
@@ -102,7 +105,7 @@ struct FlowGraph {
   Array<std::uint32_t> colour, state;
   Array<std::uint32_t> news;        // of type News
   Array<std::uint32_t> parts_left;  // that have not been added up yet
-  // rows; entries of edges into a node are also `edges`. Parts of rows into a node go on with its inputs.
+  // rows; edges into nodes are also `edges`, in the same order. Parts of rows into a node go on with its inputs.
   FlowRows<MemorySpace> in, out;
   Array<std::uint32_t> input_begin, input_next;  // [slots + 1], [slots]
   Array<SharedSetId> row_inputs;
@@ -179,21 +182,12 @@ struct FlowGraph {
   }
 };
 
-/// Gives slots to roots that have edges or inputs.
+/// Marks roots that have edges or inputs with the number of a pass.
 template <class MemorySpace>
 struct FindActive {
   FlowGraph<MemorySpace> g;
   std::uint32_t pass;
 
-  KOKKOS_FUNCTION void activate(std::uint32_t node) const {
-    if (backend::read_shared(g.pass_of(node)) == pass || Kokkos::atomic_exchange(&g.pass_of(node), pass) == pass)
-      return;
-    auto const slot = Kokkos::atomic_fetch_add(&g.counters().active, 1u);
-    g.slot_of(node) = slot;
-    g.active(slot) = node;
-    g.in.next(slot) = g.out.next(slot) = g.input_next(slot) = 0;
-    g.waiting_in(slot) = g.waiting_out(slot) = g.state(slot) = 0;
-  }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     g.visit(
         i, g.counters().edges,
@@ -201,20 +195,61 @@ struct FindActive {
           auto& edge = g.edges(e);
           edge.from = g.root(edge.from);
           edge.to = g.root(edge.to);
-          if (edge.from == edge.to && edge.offset == no_offset) return;
+          if (edge.is_idle()) return;
           activate(edge.from);
           activate(edge.to);
         },
         [&](std::uint32_t node, SharedSetId) { activate(node); });
   }
+  KOKKOS_FUNCTION void activate(std::uint32_t node) const {
+    if (backend::read_shared(g.pass_of(node)) != pass) backend::write_shared(g.pass_of(node), pass);
+  }
 };
 
-/// Counts entries of rows; edges that are there twice are kept once.
+/// Gives slots to active nodes, in their order: neighbours in a program are neighbours in memory.
+template <class MemorySpace>
+struct PlaceNodes {
+  FlowGraph<MemorySpace> g;
+  std::uint32_t pass;
+
+  KOKKOS_FUNCTION void operator()(std::size_t node, std::uint32_t& slot, bool is_final) const {
+    bool const is_active = g.pass_of(node) == pass;
+    if (is_final && is_active) {
+      g.slot_of(node) = slot;
+      g.active(slot) = static_cast<std::uint32_t>(node);
+      g.in.next(slot) = g.out.next(slot) = g.input_next(slot) = 0;
+      g.waiting_in(slot) = g.waiting_out(slot) = g.state(slot) = 0;
+    }
+    slot += is_active ? 1 : 0;
+    if (is_final && node + 1 == g.counters().nodes) g.counters().active = slot;
+  }
+};
+
+/// Counts entries of rows, and of these the offsets. Edges that are there twice become edges from a node to itself.
 template <class MemorySpace>
 struct CountEntries {
   FlowGraph<MemorySpace> g;
+  bool drops_repeated;
   std::uint64_t mask;  ///< size of the hash table, less 1
 
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    g.visit(
+        i, g.counters().edges, [&](std::size_t e) { count(g.edges(e)); },
+        [&](std::uint32_t node, SharedSetId) { Kokkos::atomic_inc(&g.input_next(g.slot_of(node))); });
+  }
+  KOKKOS_FUNCTION void count(FlowEdge& edge) const {
+    if (edge.is_idle()) return;
+    auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
+    if (edge.offset != no_offset) {
+      Kokkos::atomic_inc(&g.waiting_out(from));
+      Kokkos::atomic_inc(&g.waiting_in(to));
+    } else if (drops_repeated && !is_new(from, to)) {
+      edge.to = edge.from;
+      return;
+    }
+    Kokkos::atomic_inc(&g.out.next(from));
+    Kokkos::atomic_inc(&g.in.next(to));
+  }
   KOKKOS_FUNCTION bool is_new(std::uint32_t from, std::uint32_t to) const {
     auto const key = (std::uint64_t{from} << 32 | to) + 1;
     auto at = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
@@ -224,23 +259,6 @@ struct CountEntries {
       if (found == 0) return true;
       if (found == key) return false;
     }
-  }
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    g.visit(
-        i, g.counters().edges, [&](std::size_t e) { count(g.edges(e)); },
-        [&](std::uint32_t node, SharedSetId) { Kokkos::atomic_inc(&g.input_next(g.slot_of(node))); });
-  }
-  KOKKOS_FUNCTION void count(FlowEdge const& edge) const {
-    if (edge.from == edge.to && edge.offset == no_offset) return;
-    auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
-    if (edge.offset == no_offset) {
-      if (!is_new(from, to)) return;
-      Kokkos::atomic_inc(&g.waiting_out(from));
-      Kokkos::atomic_inc(&g.waiting_in(to));
-    }
-    g.kept(Kokkos::atomic_fetch_add(&g.counters().kept, 1u)) = edge;
-    Kokkos::atomic_inc(&g.out.next(from));
-    Kokkos::atomic_inc(&g.in.next(to));
   }
 };
 
@@ -271,7 +289,9 @@ struct PlaceRows {
     g.in.begin(slot + 1) = places.in;
     g.out.begin(slot + 1) = places.out;
     g.input_begin(slot + 1) = places.input;
-    g.copies_in(slot) = g.waiting_in(slot);
+    g.waiting_in(slot) = g.copies_in(slot) = counts.in - g.waiting_in(slot);
+    g.waiting_out(slot) = counts.out - g.waiting_out(slot);
+    if (slot + 1 == g.counters().active) g.counters().kept = places.in;
     g.in.first_part(slot) = first_of(counts.in + counts.input, g.counters().in_parts);
     g.out.first_part(slot) = first_of(counts.out, g.counters().out_parts);
   }
@@ -281,14 +301,14 @@ struct PlaceRows {
   }
 };
 
-/// Fills rows. The first entry of a part says whose it is.
+/// Fills rows; those of edges into nodes become the list of edges. The first entry of a part says whose it is.
 template <class MemorySpace>
 struct FillRows {
   FlowGraph<MemorySpace> g;
 
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     g.visit(
-        i, g.counters().kept, [&](std::size_t e) { add_edge(g.kept(e)); },
+        i, g.counters().edges, [&](std::size_t e) { add_edge(g.edges(e)); },
         [&](std::uint32_t node, SharedSetId set) {
           auto const slot = g.slot_of(node), at = Kokkos::atomic_fetch_add(&g.input_next(slot), 1u);
           g.row_inputs(at) = set;
@@ -296,9 +316,10 @@ struct FillRows {
         });
   }
   KOKKOS_FUNCTION void add_edge(FlowEdge const& edge) const {
+    if (edge.is_idle()) return;
     auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
     auto const flag = edge.offset == no_offset ? 0 : offset_flag;
-    g.edges(add(g.in, to, from | flag)) = edge;
+    g.kept(add(g.in, to, from | flag)) = edge;
     add(g.out, from, to | flag);
   }
   KOKKOS_FUNCTION std::uint32_t add(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t other) const {
