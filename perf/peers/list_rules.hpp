@@ -4,7 +4,7 @@
 /// become one variable; variables with equal new sets are found, and only one of them is sent.
 ///
 /// Rows of constraints do not change, so they are arrays rather than lists; equal new sets are found in a hash table
-/// rather than by sorting. Sets are brought to the host at the end alone.
+/// rather than by sorting, and stores through them are applied at once. Sets are brought to the host at the end alone.
 /// \source Mendez-Lojo, Burtscher and Pingali, PPoPP 2012
 #pragma once
 
@@ -37,12 +37,14 @@ struct ListSystem {
   Array<std::uint32_t> masks, row_of_offset;                // words of objects that have more fields than an offset
   std::uint32_t words_of_mask = 0;
   Array<std::uint32_t> cycle_pointers, cycle_variables;
+  Array<std::uint32_t> list_of_row;  // lists of rows of stores, where they begin
 
   // [variables]
   Array<std::uint32_t> parent, first_member, last_member, next_member;
   Array<std::uint32_t> sets, news, next;  // lists: all targets, those of the last round, those of the next one
   Array<std::uint32_t> sources, new_sources, next_sources;  // lists: variables whose sets a variable has
-  Array<std::uint32_t> equal;                               // a variable that has the same new targets
+  Array<std::uint32_t> stored;  // lists: what is stored through pointers with the same new targets, at the first
+  Array<std::uint32_t> equal;   // a variable that has the same new targets
   Array<std::uint64_t> hashes;
   Array<std::uint64_t> keys;  // a hash table
   Array<std::uint32_t> firsts;
@@ -92,14 +94,14 @@ struct BeginLists {
 template <class MemorySpace>
 struct CopyRule {
   ListSystem<MemorySpace> s;
-  static constexpr std::uint32_t num_remembered = 1024;  // of those whose sets were sent
+  static constexpr int num_remembered = 1024;  // of those whose sets were sent
 
   KOKKOS_FUNCTION void operator()(std::uint32_t x, std::uint32_t* sent) const {
     ListWorker<MemorySpace> const fresh(s.fresh), old(s.old), of_sets(s.set_pool), of_sources(s.source_pool);
     auto const lane = fresh.lane();
     auto next = s.next(x);
     if (s.sources(x) == 0 && s.new_sources(x) == 0) return;
-    for (auto i = lane; i < num_remembered; i += ListWorker<MemorySpace>::lanes) sent[i] = x;
+    for (auto i = lane; i < std::uint32_t{num_remembered}; i += ListWorker<MemorySpace>::lanes) sent[i] = x;
     backend::sync_lanes();
     of_sources.for_each(s.sources(x), [&](std::uint32_t source, bool is_source) {
       auto from = is_source ? s.root(source) : x;
@@ -147,36 +149,62 @@ struct LoadRule {
   }
 };
 
-/// The rule of stores, first part: pairs of a target and a pointer are counted, then written by target.
+/// The rule of stores, first part: pointers with new targets are counted, then written, by the first one that has the
+/// same. What is stored through them is one list.
+template <class MemorySpace>
+struct FindPointers {
+  ListSystem<MemorySpace> s;
+  bool counts;
+
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const y = static_cast<std::uint32_t>(i);
+    if (!s.is_root(y) || s.news(y) == 0) return;
+    bool stores = false;
+    s.for_each_row(s.stores, y, [&](std::uint32_t, std::uint32_t) { stores = true; });
+    if (!stores) return;
+    auto const at = Kokkos::atomic_fetch_add(&s.pair_next(s.equal(y)), 1u);
+    if (!counts) s.pairs(at) = y;
+  }
+};
+template <class MemorySpace>
+struct ListStored {
+  ListSystem<MemorySpace> s;
+
+  KOKKOS_FUNCTION void operator()(std::uint32_t y) const {
+    ListWorker<MemorySpace> const fresh(s.fresh), rows(s.source_pool);
+    std::uint32_t list = 0;
+    for (auto i = s.pair_begins(y); i < s.pair_begins(y + 1); ++i)
+      s.for_each_row(s.stores, s.pairs(i),
+                     [&](std::uint32_t begin, std::uint32_t) { list = fresh.unite(list, s.list_of_row(begin), rows); });
+    if (fresh.lane() == 0) s.stored(y) = list;
+  }
+};
+/// Second part: pairs of a target and such a pointer are counted, then written by target.
 template <class MemorySpace>
 struct FindPairs {
   ListSystem<MemorySpace> s;
   bool counts;
 
   KOKKOS_FUNCTION void operator()(std::uint32_t y) const {
-    if (s.news(y) == 0) return;
-    ListWorker<MemorySpace> const old(s.old);
-    s.for_each_row(s.stores, y, [&](std::uint32_t begin, std::uint32_t) {
-      old.for_each(s.news(y), [&](std::uint32_t target, bool is_target) {
-        if (!is_target) return;
-        auto const at = Kokkos::atomic_fetch_add(&s.pair_next(s.root(target)), 1u);
-        if (!counts) s.pairs(at) = begin;  // the row's beginning says which it is
-      });
+    if (s.stored(y) == 0) return;
+    ListWorker<MemorySpace>(s.old).for_each(s.news(y), [&](std::uint32_t target, bool is_target) {
+      if (!is_target) return;
+      auto const at = Kokkos::atomic_fetch_add(&s.pair_next(s.root(target)), 1u);
+      if (!counts) s.pairs(at) = y;
     });
   }
 };
-/// Second part: what is stored through the pointers is a source of the target.
+/// Third part: what is stored through the pointers are sources of the target.
 template <class MemorySpace>
 struct StoreRule {
   ListSystem<MemorySpace> s;
-  ListRows<MemorySpace> row_of_begin;  // the row's list, by its beginning
 
   KOKKOS_FUNCTION void operator()(std::uint32_t x) const {
     if (s.pair_begins(x) == s.pair_begins(x + 1)) return;
-    ListWorker<MemorySpace> const fresh(s.fresh), rows(s.source_pool);
+    ListWorker<MemorySpace> const fresh(s.fresh);
     auto sources = s.next_sources(x);
     for (auto i = s.pair_begins(x); i < s.pair_begins(x + 1); ++i)
-      sources = fresh.unite(sources, row_of_begin.entries(s.pairs(i)), rows);
+      sources = fresh.unite(sources, s.stored(s.pairs(i)), fresh);
     backend::sync_lanes();
     if (fresh.lane() == 0) s.next_sources(x) = sources;
   }
@@ -185,14 +213,13 @@ struct StoreRule {
 template <class MemorySpace>
 struct ListStores {
   ListSystem<MemorySpace> s;
-  ListRows<MemorySpace> row_of_begin;
 
   KOKKOS_FUNCTION void operator()(std::uint32_t y) const {
     if (s.stores.begins(y) == s.stores.begins(y + 1)) return;
     ListWorker<MemorySpace> const rows(s.source_pool);
     std::uint32_t list = 0;
     for (auto i = s.stores.begins(y); i < s.stores.begins(y + 1); ++i) list = rows.unite_one(list, s.stores.entries(i));
-    if (rows.lane() == 0) row_of_begin.entries(s.stores.begins(y)) = list;
+    if (rows.lane() == 0) s.list_of_row(s.stores.begins(y)) = list;
   }
 };
 
@@ -408,13 +435,15 @@ struct TakeMerged {
   }
 };
 
+/// Memory that a warp shares.   \units bytes
+template <class Function>
+inline constexpr int bytes_of_warp = 0;
+template <class MemorySpace>
+inline constexpr int bytes_of_warp<CopyRule<MemorySpace>> = 4 * CopyRule<MemorySpace>::num_remembered;
+
 /// A kernel with a warp for each variable that a function(variable) is applied to, perhaps with memory of the warp.
 template <class MemorySpace, class Function>
 struct ByVariable {
-  static constexpr int bytes_of_warp = [] {
-    if constexpr (requires { Function::num_remembered; }) return Function::num_remembered * sizeof(std::uint32_t);
-    return std::size_t{0};
-  }();
   Function function;
   std::uint32_t count;
   bool roots_only;
@@ -423,10 +452,11 @@ struct ByVariable {
   KOKKOS_FUNCTION void operator()(Member const& team) const {
     auto const x = static_cast<std::uint32_t>(team.league_rank() * team.team_size() + team.team_rank());
     if (x >= count || (roots_only && !function.s.is_root(x))) return;
-    if constexpr (requires { Function::num_remembered; })
-      function(x, static_cast<std::uint32_t*>(team.thread_scratch(0).get_shmem(bytes_of_warp)));
-    else
+    constexpr int bytes = bytes_of_warp<Function>;
+    if constexpr (bytes == 0)
       function(x);
+    else
+      function(x, static_cast<std::uint32_t*>(team.thread_scratch(0).get_shmem(int{bytes})));
   }
 };
 

@@ -97,7 +97,7 @@ class ListSolver {
     auto const num_teams = static_cast<int>((count + warps - 1) / warps);
     Kokkos::parallel_for(std::string("hornbill::perf::") + name,
                          Kokkos::TeamPolicy<ExecutionSpace>(exec_, num_teams, warps, lanes)
-                             .set_scratch_size(0, Kokkos::PerThread(Kernel::bytes_of_warp)),
+                             .set_scratch_size(0, Kokkos::PerThread(bytes_of_warp<Function>)),
                          Kernel{function, static_cast<std::uint32_t>(count), roots_only});
   }
   template <class Function>
@@ -122,12 +122,12 @@ class ListSolver {
   }
   void solve();
   void find_equal();
+  void apply_stores();
   void merge_targets();
 
   ExecutionSpace exec_;
   points_to::HostPlan const& plan_;
   System s_;
-  ListRows<Memory> store_lists_;
   ListReport report_;
 };
 
@@ -181,7 +181,7 @@ void ListSolver<ExecutionSpace>::allocate_rows() {
   });
   if (std::ranges::any_of(plan_.constraints, [](Constraint const& c) { return c.kind == Kind::any_offset; }))
     throw InputError("lists do not have constraints of kind 5");
-  store_lists_ = {{}, filled(s_.stores.entries.extent(0) + 1, 0u)};
+  s_.list_of_row = filled(s_.stores.entries.extent(0) + 1, 0u);
 }
 
 template <class ExecutionSpace>
@@ -220,7 +220,8 @@ void ListSolver<ExecutionSpace>::allocate() {
   for (std::size_t v = 0; v < parents.size(); ++v) parents[v] = static_cast<std::uint32_t>(v);
   s_.last_member = copied(parents);
   s_.next_member = filled(num_variables(), System::no_member);
-  for (auto* lists : {&s_.sets, &s_.news, &s_.next, &s_.sources, &s_.new_sources, &s_.next_sources, &s_.equal})
+  for (auto* lists :
+       {&s_.sets, &s_.news, &s_.next, &s_.sources, &s_.new_sources, &s_.next_sources, &s_.equal, &s_.stored})
     *lists = filled(num_variables(), 0u);
   s_.hashes = filled(num_variables(), std::uint64_t{0});
   s_.keys = filled(points_to::detail::index_size_for(num_variables()), std::uint64_t{0});
@@ -234,7 +235,7 @@ void ListSolver<ExecutionSpace>::allocate() {
 template <class ExecutionSpace>
 void ListSolver<ExecutionSpace>::solve() {
   by_variable("begin", num_variables(), true, BeginLists<Memory>{s_});
-  by_variable("list_stores", num_variables(), false, ListStores<Memory>{s_, store_lists_});
+  by_variable("list_stores", num_variables(), false, ListStores<Memory>{s_});
   for (;;) {
     Kokkos::deep_copy(exec_, s_.counters, 0u);
     by_variable("update", num_variables(), true, UpdateLists<Memory>{s_});
@@ -250,12 +251,17 @@ void ListSolver<ExecutionSpace>::solve() {
     find_equal();
     by_variable("copy", num_variables(), true, CopyRule<Memory>{s_});
     by_variable("load", num_variables(), true, LoadRule<Memory>{s_});
-    if (make_pairs([&](bool counts) {
-          by_variable("find_pairs", num_variables(), true, FindPairs<Memory>{s_, counts});
-        }))
-      by_variable("store", num_variables(), true, StoreRule<Memory>{s_, store_lists_});
+    apply_stores();
     by_variable("offset", num_variables(), true, OffsetRule<Memory>{s_});
   }
+}
+
+template <class ExecutionSpace>
+void ListSolver<ExecutionSpace>::apply_stores() {
+  if (!make_pairs([&](bool counts) { for_each("find_pointers", FindPointers<Memory>{s_, counts}); })) return;
+  by_variable("list_stored", num_variables(), true, ListStored<Memory>{s_});
+  if (make_pairs([&](bool counts) { by_variable("find_pairs", num_variables(), true, FindPairs<Memory>{s_, counts}); }))
+    by_variable("store", num_variables(), true, StoreRule<Memory>{s_});
 }
 
 template <class ExecutionSpace>
