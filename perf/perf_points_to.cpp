@@ -15,6 +15,7 @@
 
 #include "commit.hpp"
 #include "peers/list_solver.hpp"
+#include "peers/representations.hpp"
 
 namespace hb = hornbill;
 using hb::points_to::ConstraintSystem, hb::points_to::HostPlan, hb::points_to::PlanOptions;
@@ -26,7 +27,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files, like, backends{hb::backend::names().back()};
   int repeats = 5;
-  bool devices = false, lists = false;
+  bool devices = false, lists = false, representations = false;
   std::string commit = HORNBILL_COMMIT;
 };
 
@@ -56,6 +57,9 @@ Solution print_runs(json line, Arguments const& a, Solution const* expected, Sol
                {"collapse_seconds", median(reports, &SolveReport::collapse_seconds)},
                {"propagate_seconds", median(reports, &SolveReport::propagate_seconds)},
                {"expand_seconds", median(reports, &SolveReport::expand_seconds)},
+               {"prepare_seconds", median(reports, &SolveReport::prepare_seconds)},
+               {"collect_seconds", median(reports, &SolveReport::collect_seconds)},
+               {"set_bytes", r.set_bytes},
                {"rounds", r.rounds},
                {"edges", r.copy_edges + r.load_edges + r.store_edges},
                {"hubs", r.hubs},
@@ -132,6 +136,21 @@ void measure_lists(json line, ConstraintSystem const& system, ExecutionSpace con
   std::fflush(stdout);
 }
 
+/// Ways to keep the sets of the solution.
+template <class ExecutionSpace>
+void measure_representations(json const& line, ConstraintSystem const& system, ExecutionSpace const& exec,
+                             Arguments const& a, Solution const& solution) {
+  auto const num_objects = static_cast<std::size_t>(system.num_objects());
+  for (auto const& [name, bytes, seconds] :
+       hb::perf::Representations<ExecutionSpace>(exec, solution, num_objects).measure(a.repeats)) {
+    auto of = line;
+    of.update({{"case", "sets"}, {"representation", name}, {"set_bytes", bytes}, {"union_seconds", seconds}});
+    of.update({{"distinct_sets", solution.num_sets()}, {"objects_of_sets", solution.set_objects.size()}});
+    fmt::print("{}\n", of.dump());
+  }
+  std::fflush(stdout);
+}
+
 void measure_system(std::string const& name, ConstraintSystem const& system, Arguments const& a) {
   auto const [plan, plan_seconds] = planned(system, {}, a.repeats);
   json const line{{"case", "points_to"},
@@ -150,6 +169,7 @@ void measure_system(std::string const& name, ConstraintSystem const& system, Arg
                  [&] { return hb::points_to::solve(exec, plan, {.host_below = 0}); });
       if (a.devices) measure_devices(of, system, exec, a, expected);
       if (a.lists) measure_lists(of, system, exec, a, expected);
+      if (a.representations) measure_representations(of, system, exec, a, expected);
     });
   }
 }
@@ -175,6 +195,7 @@ int main(int argc, char** argv) {
   app.add_option("--backends", a.backends, "Beside one thread of the host")->delimiter(',')->capture_default_str();
   app.add_flag("--devices", a.devices, "Also without each device that saves work, e.g. value numbering");
   app.add_flag("--lists", a.lists, "Also by lists of 128-byte elements, a list a variable, as on GPUs in 2012");
+  app.add_flag("--representations", a.representations, "Also unions of the solution's sets, kept in several ways");
   app.add_option("--repeats", a.repeats, "Runs; times are medians")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--commit", a.commit, "The commit that was built")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

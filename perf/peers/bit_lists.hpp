@@ -130,14 +130,18 @@ class ListWorker {
     }
     return cursor.head;
   }
-  /// Adds one number.
-  KOKKOS_FUNCTION std::uint32_t unite_one(std::uint32_t head, std::uint32_t number) const {
-    auto cursor = begin(head);
+  /// The bits of one number.
+  KOKKOS_FUNCTION Held one(std::uint32_t number) const {
     auto const bit = number % bits_of_element;
     Held held{};
     for (std::uint32_t k = 0; k < words_of_lane; ++k)
       if (word_of(k) == bit / 32) held.words[k] = 1u << bit % 32;
-    add(cursor, held, number / bits_of_element);
+    return held;
+  }
+  /// Adds one number.
+  KOKKOS_FUNCTION std::uint32_t unite_one(std::uint32_t head, std::uint32_t number) const {
+    auto cursor = begin(head);
+    add(cursor, one(number), number / bits_of_element);
     return cursor.head;
   }
   /// Calls function(number, whether there is one) for all numbers of a list; lanes divide them.

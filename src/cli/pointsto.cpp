@@ -77,9 +77,12 @@ std::map<std::string, std::string> attributes_of(PointsToRun const& run) {
   add("merged_by_cycles", solve.merged_by_cycles);
   add("merged_by_hybrid_cycles", solve.merged_by_hybrid_cycles);
   add("unions", solve.unions);
+  add("set_bytes", solve.set_bytes);
+  add("prepare_seconds", solve.prepare_seconds);
   add("collapse_seconds", solve.collapse_seconds);
   add("propagate_seconds", solve.propagate_seconds);
   add("expand_seconds", solve.expand_seconds);
+  add("collect_seconds", solve.collect_seconds);
   add("solve_seconds", solve.elapsed_seconds);
   return attributes;
 }

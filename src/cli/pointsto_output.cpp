@@ -204,12 +204,15 @@ nlohmann::json to_json(PointsToRun const& run) {
             {"merged_by_cycles", solve.merged_by_cycles},
             {"merged_by_hybrid_cycles", solve.merged_by_hybrid_cycles},
             {"unions", solve.unions},
+            {"set_bytes", solve.set_bytes},
             {"launches", solve.launches},
             {"looks", solve.looks},
             {"growths", solve.growths},
+            {"prepare_seconds", solve.prepare_seconds},
             {"collapse_seconds", solve.collapse_seconds},
             {"propagate_seconds", solve.propagate_seconds},
             {"expand_seconds", solve.expand_seconds},
+            {"collect_seconds", solve.collect_seconds},
             {"seconds", solve.elapsed_seconds}}}};
 }
 

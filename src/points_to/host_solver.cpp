@@ -39,6 +39,7 @@ class HostSolver {
   void add_sets(Solution const& earlier);
 
   Solution solve() {
+    report_.prepare_seconds = watch_.lap();
     do {
       ++report_.rounds;
       collapse();
@@ -46,6 +47,7 @@ class HostSolver {
       if (options_.progress) options_.progress(report_.rounds, pool_.num_sets());
     } while (expand());
     report_.unions = static_cast<Offset>(pool_.num_unions());
+    report_.set_bytes = static_cast<Offset>(pool_.bytes());
     return collected();
   }
 
@@ -73,6 +75,7 @@ class HostSolver {
 
   Solution collected();
 
+  Stopwatch watch_;  // of what comes before rounds
   HostPlan const& plan_;
   SolveOptions options_;
   SolveReport report_;
@@ -224,6 +227,7 @@ void HostSolver::add_edge(Index from, Index to, Offset& num_edges) {
 // --- the result ---
 
 Solution HostSolver::collected() {
+  Stopwatch watch;
   Solution solution;
   solution.set_of_variable.resize(plan_.num_variables);
   solution.set_offsets = {0, 0};
@@ -243,6 +247,7 @@ Solution HostSolver::collected() {
   objects.reserve(static_cast<std::size_t>(solution.set_offsets.back()));
   hornbill::detail::ask_for_huge_pages(objects.data(), objects.capacity() * sizeof(Index));
   for (auto const set : sets) pool_.for_each(set, [&](Index object) { objects.push_back(object); });
+  report_.collect_seconds = watch.lap();
   solution.report = report_;
   return solution;
 }

@@ -21,11 +21,14 @@ struct SolveReport {
   Offset hubs = 0;             ///< nodes that stand for all targets that several pointers got together
   Index merged_by_cycles = 0;  ///< nodes merged while solving
   Index merged_by_hybrid_cycles = 0;
-  Offset unions = 0;  ///< of sets, each formed once; by a backend all operations on sets, since its memory last grew
-  int launches = 0;   ///< of kernels on a device
-  int looks = 0;      ///< how often the host waited for the device and looked
-  int growths = 0;    ///< how often the device's memory was enlarged
-  double collapse_seconds = 0, propagate_seconds = 0, expand_seconds = 0, elapsed_seconds = 0;
+  Offset unions = 0;     ///< of sets, each formed once; by a backend all operations on sets, since its memory last grew
+  Offset set_bytes = 0;  ///< memory of the sets that were formed
+  int launches = 0;      ///< of kernels on a device
+  int looks = 0;         ///< how often the host waited for the device and looked
+  int growths = 0;       ///< how often the device's memory was enlarged
+  /// of steps: getting memory and moving constraints there, those of rounds, moving sets back; and of all
+  double prepare_seconds = 0, collapse_seconds = 0, propagate_seconds = 0, expand_seconds = 0, collect_seconds = 0;
+  double elapsed_seconds = 0;
 };
 
 /// Sets of all variables; equal ones are stored once. Depends on the constraints alone: the same bits however it was

@@ -82,11 +82,13 @@ class DeviceSolver {
   DeviceSolver(ExecutionSpace const& exec, HostPlan const& plan, SolveOptions const& options)
       : exec_(exec), plan_(plan), options_(options), host_(host_arrays(plan)) {
     allocate();
+    report_.prepare_seconds = watch_.lap();
   }
 
   Solution solve(Solution const* earlier) {
     add_sets(host_.addresses);
     if (earlier) add_sets(sets_of(*earlier, plan_));
+    report_.prepare_seconds += watch_.lap();
     do {
       ++report_.rounds;
       propagate();
@@ -183,6 +185,7 @@ class DeviceSolver {
     for_each(name, num_slots_, ForEachSlot<Functor>{functor});
   }
 
+  Stopwatch watch_;  // of what comes before rounds
   ExecutionSpace exec_;
   HostPlan const& plan_;
   SolveOptions const& options_;

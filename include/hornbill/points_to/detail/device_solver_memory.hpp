@@ -170,14 +170,12 @@ void DeviceSolver<ExecutionSpace>::make_room() {
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::grow_sets() {
-  std::uint32_t num_blocks = 0;
-  Kokkos::deep_copy(exec_, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&num_blocks), sets_.blocks.count);
-  exec_.fence("hornbill::points_to: blocks are counted");
+  auto const used = used_sizes(exec_, sets_);
   auto sizes = sets_.sizes;
-  if (sets_now_.sets >= sizes.sets) sizes.sets *= 2;
-  if (sets_now_.entries >= sizes.entries) sizes.entries *= 2;
-  if (num_blocks >= sizes.blocks) sizes.blocks *= 2;
-  if (sets_now_.operations >= sizes.operations / 2) sizes.operations *= 2;
+  if (used.sets == sizes.sets) sizes.sets *= 2;
+  if (used.entries == sizes.entries) sizes.entries *= 2;
+  if (used.blocks == sizes.blocks) sizes.blocks *= 2;
+  if (used.operations >= sizes.operations / 2) sizes.operations *= 2;
   require_room(sizes);
   require_available(sizes.bytes());
   grow_shared_sets(exec_, sets_, sizes);
@@ -206,6 +204,7 @@ void DeviceSolver<ExecutionSpace>::grow_nodes() {
 
 template <class ExecutionSpace>
 Solution DeviceSolver<ExecutionSpace>::collected() {
+  Stopwatch watch;
   auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
   Collected<Memory> c;
   c.first = array<std::uint32_t>("first", num_sets());
@@ -242,6 +241,8 @@ Solution DeviceSolver<ExecutionSpace>::collected() {
   report_.merged_by_cycles = static_cast<Index>(now_.merged_by_cycles);
   report_.merged_by_hybrid_cycles = static_cast<Index>(now_.merged_by_hybrid_cycles);
   report_.unions = sets_now_.operations;
+  report_.set_bytes = static_cast<Offset>(used_sizes(exec_, sets_).bytes());
+  report_.collect_seconds = watch.lap();
   solution.report = report_;
   return solution;
 }

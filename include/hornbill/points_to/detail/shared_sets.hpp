@@ -124,35 +124,44 @@ struct IndexSets {
   }
 };
 
-/// Moves sets to where there is more room, and forgets operations: some may have had no result.
+/// How much of it is used, without what workers have of their own.
 template <class ExecutionSpace>
-void grow_shared_sets(ExecutionSpace const& exec, SharedSets<typename ExecutionSpace::memory_space>& s,
-                      SharedSetSizes const& sizes) {
-  using Memory = typename ExecutionSpace::memory_space;
+SharedSetSizes used_sizes(ExecutionSpace const& exec, SharedSets<typename ExecutionSpace::memory_space> const& s) {
   SharedSetCounters counters;
   std::uint32_t num_blocks = 0;
   Kokkos::deep_copy(exec, Kokkos::View<SharedSetCounters, Kokkos::HostSpace>(&counters), s.counters);
   Kokkos::deep_copy(exec, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&num_blocks), s.blocks.count);
   exec.fence("hornbill::points_to: sets are counted");
+  auto used = s.sizes;  // those that met the end counted on
+  used.workers = 0;
+  used.sets = std::min(counters.sets, used.sets);
+  used.entries = std::min(counters.entries, used.entries);
+  used.blocks = std::min(num_blocks, used.blocks);
+  used.operations = std::min(counters.operations, used.operations);
+  return used;
+}
+
+/// Moves sets to where there is more room, and forgets operations: some may have had no result.
+template <class ExecutionSpace>
+void grow_shared_sets(ExecutionSpace const& exec, SharedSets<typename ExecutionSpace::memory_space>& s,
+                      SharedSetSizes const& sizes) {
+  using Memory = typename ExecutionSpace::memory_space;
+  auto const used = used_sizes(exec, s);
   auto larger = make_shared_sets(exec, sizes);
-  // Those that met the end counted on.
-  counters.entries = std::min(counters.entries, s.sizes.entries);
-  counters.sets = std::min(counters.sets, s.sizes.sets);
-  counters.operations = counters.is_full = 0;
   larger.blocks = s.blocks;
-  grow_shared_blocks(exec, larger.blocks, std::min(num_blocks, s.sizes.blocks), sizes.blocks);
+  grow_shared_blocks(exec, larger.blocks, used.blocks, sizes.blocks);
   auto const copy = [&](auto const& to, auto const& from, std::size_t count) {
     auto const all = Kokkos::pair<std::size_t, std::size_t>(0, count);
     Kokkos::deep_copy(exec, Kokkos::subview(to, all), Kokkos::subview(from, all));
   };
-  copy(larger.entries, s.entries, counters.entries);
-  copy(larger.positions, s.positions, counters.entries);
-  copy(larger.headers, s.headers, counters.sets);
-  copy(larger.filled, s.filled, counters.sets);
-  copy(larger.hashes, s.hashes, counters.sets);
-  Kokkos::deep_copy(exec, larger.counters, counters);
+  copy(larger.entries, s.entries, used.entries);
+  copy(larger.positions, s.positions, used.entries);
+  copy(larger.headers, s.headers, used.sets);
+  copy(larger.filled, s.filled, used.sets);
+  copy(larger.hashes, s.hashes, used.sets);
+  Kokkos::deep_copy(exec, larger.counters, SharedSetCounters{.entries = used.entries, .sets = used.sets});
   Kokkos::parallel_for("hornbill::points_to::index_sets",
-                       Kokkos::RangePolicy<ExecutionSpace>(exec, 1, static_cast<std::int64_t>(counters.sets)),
+                       Kokkos::RangePolicy<ExecutionSpace>(exec, 1, static_cast<std::int64_t>(used.sets)),
                        IndexSets<Memory>{larger.hashes, larger.filled, larger.index});
   exec.fence("hornbill::points_to: sets have moved");
   s = larger;
