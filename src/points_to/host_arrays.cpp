@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "dereferences.hpp"
@@ -50,51 +52,83 @@ class Masks {
   std::map<Index, std::uint32_t> row_of_;
 };
 
+/// Those of one kind, which are neighbours.
+std::span<Constraint const> of_kind(HostPlan const& plan, ConstraintKind kind) {
+  return std::ranges::equal_range(plan.constraints, kind, {}, &Constraint::kind);
+}
+
+/// Variables on one side of constraints, by those on the other side.
+struct Rows {
+  std::vector<std::uint32_t> begins;  ///< [num_variables + 1]
+  std::vector<std::uint32_t> entries;
+
+  std::uint32_t length(std::size_t variable) const { return begins[variable + 1] - begins[variable]; }
+  auto of(std::size_t variable) const {
+    return std::span<std::uint32_t const>(entries).subspan(begins[variable], length(variable));
+  }
+};
+Rows rows_of(HostPlan const& plan, ConstraintKind kind, Index Constraint::*variable, Index Constraint::*entry) {
+  auto const constraints = of_kind(plan, kind);
+  Rows rows;
+  rows.begins.resize(static_cast<std::size_t>(plan.num_variables) + 1);
+  for (auto const& c : constraints) ++rows.begins[c.*variable + 1];
+  std::partial_sum(rows.begins.begin(), rows.begins.end(), rows.begins.begin());
+  rows.entries.resize(constraints.size());
+  auto next = rows.begins;
+  for (auto const& c : constraints) rows.entries[next[c.*variable]++] = unsigned_of(c.*entry);
+  return rows;
+}
+
 void add_edges(HostPlan const& plan, HostArrays& arrays) {
+  auto const copies = of_kind(plan, ConstraintKind::copy), offsets = of_kind(plan, ConstraintKind::offset),
+             all_fields = of_kind(plan, ConstraintKind::any_offset);
   Masks masks(plan);
-  for (auto const& c : plan.constraints)
-    if (c.kind == ConstraintKind::offset) masks.require(c.offset);
+  for (auto const& c : offsets) masks.require(c.offset);
   arrays.masks = masks.rows();
   arrays.offsets = masks.offsets();
-  for (auto const& c : plan.constraints) {
-    auto offset = no_offset;
-    if (c.kind == ConstraintKind::offset) offset = masks.row_of(c.offset);
-    if (c.kind == ConstraintKind::any_offset) offset = static_cast<std::uint32_t>(arrays.offsets.size()) - 1;
-    if (c.kind == ConstraintKind::copy || offset != no_offset)
-      arrays.edges.push_back({unsigned_of(c.source), unsigned_of(c.destination), shared_empty_set, offset});
-  }
+  arrays.edges.reserve(copies.size() + offsets.size() + all_fields.size());
+  auto const add = [&](Constraint const& c, std::uint32_t offset) {
+    arrays.edges.push_back({unsigned_of(c.source), unsigned_of(c.destination), shared_empty_set, offset});
+  };
+  for (auto const& c : copies) add(c, no_offset);
+  for (auto const& c : offsets) add(c, masks.row_of(c.offset));
+  for (auto const& c : all_fields) add(c, static_cast<std::uint32_t>(arrays.offsets.size()) - 1);
 }
 
 void add_dereferences(HostPlan const& plan, HostArrays& arrays) {
-  auto const dereferences = dereferences_of(plan);
-  auto const add = [&](Index begin, Index end, ConstraintKind kind, Index Constraint::*node) {
-    for (Index i = begin; i < end; ++i)
-      if (auto const& c = dereferences.constraints[i]; c.kind == kind) arrays.ends.push_back(unsigned_of(c.*node));
-    return static_cast<std::uint32_t>(arrays.ends.size());
-  };
-  for (auto const& [pointer, begin, end, cycle] : dereferences.list) {
+  auto const loads = rows_of(plan, ConstraintKind::load, &Constraint::source, &Constraint::destination);
+  auto const stores = rows_of(plan, ConstraintKind::store, &Constraint::destination, &Constraint::source);
+  auto cycles = plan.hybrid_cycles;
+  std::ranges::sort(cycles);
+  auto cycle = cycles.begin();
+  arrays.ends.reserve(loads.entries.size() + stores.entries.size());
+  auto const add = [&](std::span<std::uint32_t const> ends) {
     auto const first = static_cast<std::uint32_t>(arrays.ends.size());
-    auto const stores = add(begin, end, ConstraintKind::load, &Constraint::destination);
-    auto const last = add(begin, end, ConstraintKind::store, &Constraint::source);
-    if (first == last) continue;
-    if (cycle >= 0) arrays.with_cycles.push_back(static_cast<std::uint32_t>(arrays.dereferences.size()));
-    arrays.dereferences.push_back(
-        {unsigned_of(pointer), first, stores, last, cycle < 0 ? no_node : unsigned_of(cycle)});
+    arrays.ends.insert(arrays.ends.end(), ends.begin(), ends.end());
+    return first;
+  };
+  for (Index pointer = 0; pointer < plan.num_variables; ++pointer) {
+    auto const p = static_cast<std::size_t>(pointer);
+    if (loads.length(p) + stores.length(p) == 0) continue;
+    while (cycle != cycles.end() && cycle->first < pointer) ++cycle;
+    bool const has_cycle = cycle != cycles.end() && cycle->first == pointer;
+    if (has_cycle) arrays.with_cycles.push_back(static_cast<std::uint32_t>(arrays.dereferences.size()));
+    auto const first_load = add(loads.of(p)), first_store = add(stores.of(p));
+    arrays.dereferences.push_back({unsigned_of(pointer), first_load, first_store,
+                                   static_cast<std::uint32_t>(arrays.ends.size()),
+                                   has_cycle ? unsigned_of(cycle->second) : no_node});
   }
 }
 
 void add_addresses(HostPlan const& plan, HostSets& sets) {
-  std::vector<std::pair<Index, Index>> addresses;  // variable, object
-  for (auto const& c : plan.constraints)
-    if (c.kind == ConstraintKind::address_of) addresses.emplace_back(c.destination, c.source);
-  std::ranges::sort(addresses);
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    sets.objects.push_back(unsigned_of(addresses[i].second));
-    if (i + 1 < addresses.size() && addresses[i + 1].first == addresses[i].first) continue;
-    sets.nodes.push_back(unsigned_of(addresses[i].first));
+  auto rows = rows_of(plan, ConstraintKind::address_of, &Constraint::destination, &Constraint::source);
+  for (std::size_t v = 0; v < static_cast<std::size_t>(plan.num_variables); ++v) {
+    if (rows.length(v) == 0) continue;
+    sets.nodes.push_back(static_cast<std::uint32_t>(v));
     sets.set_of_node.push_back(sets.size());
-    sets.begins.push_back(sets.objects.size());
+    sets.begins.push_back(rows.begins[v + 1]);
   }
+  sets.objects = std::move(rows.entries);
 }
 
 }  // namespace
