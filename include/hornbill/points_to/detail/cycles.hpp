@@ -58,8 +58,8 @@ struct SpreadColours {
     auto const slot = slot_of_item(g, item);
     // Who colours a node looks at its state afterwards; who changes its state looks at the colour afterwards.
     if (item == slot && worker.lane() == 0) backend::write_shared(g.state(slot), 0u);
-    Kokkos::memory_fence();
     backend::sync_lanes();
+    Kokkos::memory_fence();
     auto const colour = backend::read_shared(g.colour(slot));
     for_each_edge_out(g, items, item, [&](std::uint32_t to, bool, bool is_copy) {
       bool const grows = is_copy && g.is_core(to) && Kokkos::atomic_fetch_max(&g.colour(to), colour) < colour;

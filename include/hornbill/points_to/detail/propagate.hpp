@@ -81,7 +81,9 @@ struct Offsets {
   }
 };
 
-/// Adds to a node's set those of nodes before it, and its inputs.
+/// Adds to a node's set those of nodes before it, and its inputs. What a lane reads it asks for before it uses the
+/// first of it: nodes wait for each other in long chains, and each answer of the memory takes as long as hundreds of
+/// instructions.
 template <class MemorySpace>
 struct Pull {
   FlowGraph<MemorySpace> g;
@@ -89,18 +91,23 @@ struct Pull {
 
   /// \return whether the set has grown
   KOKKOS_FUNCTION bool operator()(SetWorker<MemorySpace> const& worker, std::uint32_t slot) const {
-    Gathered<MemorySpace> gathered(worker, backend::read_shared(g.sets(g.active(slot))));
-    add_sources(worker, slot, 0, g.num_sources(slot), gathered);
-    return keep(worker, slot, gathered);
+    auto const own = backend::read_shared(g.sets(g.active(slot)));
+    auto const row = row_of(slot);
+    auto const first = source(row, worker.lane(), row.length);
+    Gathered<MemorySpace> gathered(worker, own);
+    gather(worker, first, gathered);
+    add_sources(worker, row, lanes(), row.length, gathered);
+    return keep(worker, slot, own, gathered);
   }
   /// Adds up a part of the row. Who is the last to do so adds up all of them.
   /// \return whether that is this worker
   KOKKOS_FUNCTION bool add_up(SetWorker<MemorySpace> const& worker, std::uint32_t part, bool& grows) const {
     auto const slot = g.in.slot_of_part(part);
-    auto const length = g.num_sources(slot), first = g.in.first_part(slot), count = num_parts(length, size);
+    auto const row = row_of(slot);
+    auto const first = g.in.first_part(slot), count = num_parts(row.length, size);
     auto const begin = (part - first) * size, end = begin + size;
     Gathered<MemorySpace> of_part(worker, shared_empty_set);
-    add_sources(worker, slot, begin, end < length ? end : length, of_part);
+    add_sources(worker, row, begin, end < row.length ? end : row.length, of_part);
     auto const set = of_part.take();
     std::uint32_t left = 0;
     if (worker.lane() == 0) {
@@ -110,65 +117,81 @@ struct Pull {
     }
     if (backend::shuffle(left, 0) != 1) return false;
     backend::order_memory();
-    Gathered<MemorySpace> gathered(worker, backend::read_shared(g.sets(g.active(slot))));
-    auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
-    for (std::uint32_t base = 0; base < count; base += lanes) {
+    auto const own = backend::read_shared(g.sets(g.active(slot)));
+    Gathered<MemorySpace> gathered(worker, own);
+    for (std::uint32_t base = 0; base < count; base += lanes()) {
       auto const k = base + worker.lane();
       gathered.add(k < count ? backend::read_shared(g.part_sets(first + k)) : shared_empty_set);
     }
-    grows = keep(worker, slot, gathered);
+    grows = keep(worker, slot, own, gathered);
     return true;
   }
 
  private:
   static constexpr std::uint32_t size = part_size<MemorySpace>;
 
-  KOKKOS_FUNCTION bool keep(SetWorker<MemorySpace> const& worker, std::uint32_t slot,
+  /// Where entries are: edges, then inputs.
+  struct Row {
+    std::uint32_t edges, num_edges, inputs, length;
+  };
+  /// What an entry adds: a set, or fields at an offset from what it has and another one has not.
+  struct Source {
+    SharedSetId set = shared_empty_set, sent = shared_empty_set;
+    std::uint32_t offset = no_offset;
+  };
+  KOKKOS_FUNCTION static std::uint32_t lanes() { return static_cast<std::uint32_t>(backend::lanes_together()); }
+
+  KOKKOS_FUNCTION Row row_of(std::uint32_t slot) const {
+    auto const edges = g.in.begin(slot), end = g.in.begin(slot + 1), inputs = g.input_begin(slot);
+    return {edges, end - edges, inputs, end - edges + g.input_begin(slot + 1) - inputs};
+  }
+  KOKKOS_FUNCTION Source source(Row const& row, std::uint32_t i, std::uint32_t end) const {
+    Source source;
+    if (i < end && i < row.num_edges) {
+      auto& edge = g.edges(row.edges + i);
+      auto const set = backend::read_shared(g.sets(edge.from));
+      source = {set, edge.sent, edge.offset};
+      if (set == edge.sent)
+        source.set = shared_empty_set;
+      else
+        edge.sent = set;
+    } else if (i < end) {
+      auto& input = g.row_inputs(row.inputs + i - row.num_edges);
+      source.set = input;
+      input = shared_empty_set;  // not again in this pass
+    }
+    return source;
+  }
+  /// Each lane has a source.
+  KOKKOS_FUNCTION void gather(SetWorker<MemorySpace> const& worker, Source const& source,
+                              Gathered<MemorySpace>& gathered) const {
+    bool const is_copy = source.offset == no_offset;
+    gathered.add(is_copy ? source.set : shared_empty_set);
+    for (auto others = backend::lanes_where(!is_copy && source.set != shared_empty_set); others != 0;
+         others &= others - 1) {
+      auto const one = static_cast<int>(Kokkos::countr_zero(others));
+      auto const fresh = worker.subtract(backend::shuffle(source.set, one), backend::shuffle(source.sent, one));
+      gathered.add_one(offsets.apply(worker, fresh, backend::shuffle(source.offset, one)));
+    }
+  }
+  /// Entries of the row from one to another.
+  KOKKOS_FUNCTION void add_sources(SetWorker<MemorySpace> const& worker, Row const& row, std::uint32_t begin,
+                                   std::uint32_t end, Gathered<MemorySpace>& gathered) const {
+    for (auto base = begin; base < end; base += lanes())
+      gather(worker, source(row, base + worker.lane(), end), gathered);
+  }
+  KOKKOS_FUNCTION bool keep(SetWorker<MemorySpace> const& worker, std::uint32_t slot, SharedSetId own,
                             Gathered<MemorySpace> const& gathered) const {
     auto const set = gathered.take();
-    auto& place = g.sets(g.active(slot));
-    if (set == backend::read_shared(place) || worker.is_full_for_all()) return false;
-    backend::sync_lanes();
-    if (worker.lane() == 0) backend::write_shared(place, set);
+    if (set == own || worker.is_full_for_all()) return false;
+    if (worker.lane() == 0) backend::write_shared(g.sets(g.active(slot)), set);
     return true;
-  }
-  /// Entries of the row from one to another: edges, then inputs.
-  KOKKOS_FUNCTION void add_sources(SetWorker<MemorySpace> const& worker, std::uint32_t slot, std::uint32_t begin,
-                                   std::uint32_t end, Gathered<MemorySpace>& gathered) const {
-    auto const edges = g.in.begin(slot), inputs = g.input_begin(slot), num_edges = g.in.length(slot);
-    auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
-    for (auto base = begin; base < end; base += lanes) {
-      auto const i = base + worker.lane();
-      SharedSetId set = shared_empty_set, sent = shared_empty_set;
-      auto offset = no_offset;
-      if (i < end && i < num_edges) {
-        auto& edge = g.edges(edges + i);
-        set = backend::read_shared(g.sets(edge.from));
-        sent = edge.sent;
-        offset = edge.offset;
-        if (set == sent)
-          set = shared_empty_set;
-        else
-          edge.sent = set;
-      } else if (i < end) {
-        auto& input = g.row_inputs(inputs + i - num_edges);
-        set = input;
-        input = shared_empty_set;  // not again in this pass
-      }
-      bool const is_copy = offset == no_offset;
-      gathered.add(is_copy ? set : shared_empty_set);
-      for (auto others = backend::lanes_where(!is_copy && set != shared_empty_set); others != 0; others &= others - 1) {
-        auto const one = static_cast<int>(Kokkos::countr_zero(others));
-        auto const fresh = worker.subtract(backend::shuffle(set, one), backend::shuffle(sent, one));
-        gathered.add_one(offsets.apply(worker, fresh, backend::shuffle(offset, one)));
-      }
-    }
   }
 };
 
 /// Nodes in topological order (Kahn's algorithm), each once, when those before it are done. Those on cycles, or behind
-/// some, are left.
-/// Edges with offsets do not count: a node takes what has come by then. Most nodes have no news, and pass only that on.
+/// some, are left. Edges with offsets do not count: a node takes what has come by then. Most nodes have no news, and
+/// pass only that on.
 template <class MemorySpace>
 struct Propagate {
   Pull<MemorySpace> pull;
@@ -177,26 +200,27 @@ struct Propagate {
                                   std::uint32_t item) const {
     auto const& g = pull.g;
     auto const slot = slot_of_item(g, item);
-    if ((item & out_part_flag) == 0 && !look(worker, items, item, slot)) return;
-    bool const has_news = backend::read_shared(g.news(slot)) == news_leave;
-    for_each_edge_out(
-        g, items, (item & out_part_flag) != 0 ? item : slot, [&](std::uint32_t to, bool is_entry, bool is_copy) {
-          if (has_news) {
-            if (is_entry)
-              Kokkos::atomic_compare_exchange(&g.news(to), std::uint32_t{no_news}, std::uint32_t{news_arrive});
-            backend::order_memory();
-          }
-          items.add(is_copy && Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1, to);
-        });
+    bool const is_out_part = (item & out_part_flag) != 0;
+    auto now = backend::read_shared(g.news(slot));
+    if (!is_out_part && !look(worker, items, item, slot, now)) return;
+    bool const has_news = now == news_leave;
+    for_each_edge_out(g, items, is_out_part ? item : slot, [&](std::uint32_t to, bool is_entry, bool is_copy) {
+      if (has_news) {
+        if (is_entry) Kokkos::atomic_compare_exchange(&g.news(to), std::uint32_t{no_news}, std::uint32_t{news_arrive});
+        backend::order_memory();  // the set, too, is there before those behind it are released
+      }
+      items.add(is_copy && Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1, to);
+    });
   }
+  /// \param news  of the slot; afterwards whether they leave
   /// \return whether the node is done
   KOKKOS_FUNCTION bool look(SetWorker<MemorySpace> const& worker, QueueWorker<MemorySpace>& items, std::uint32_t item,
-                            std::uint32_t slot) const {
+                            std::uint32_t slot, std::uint32_t& news) const {
     auto const& g = pull.g;
     bool grows = false;
     if (item & in_part_flag) {
       if (!pull.add_up(worker, item & ~in_part_flag, grows)) return false;
-    } else if (backend::read_shared(g.news(slot)) == no_news) {
+    } else if (news == no_news) {
       return true;
     } else if (g.in.first_part(slot) != no_part) {
       add_parts(items, g.in.first_part(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag);
@@ -204,8 +228,8 @@ struct Propagate {
     } else {
       grows = pull(worker, slot);
     }
-    if (worker.lane() == 0) backend::write_shared(g.news(slot), std::uint32_t{grows ? news_leave : no_news});
-    backend::order_memory();
+    news = grows ? news_leave : no_news;
+    if (worker.lane() == 0) backend::write_shared(g.news(slot), news);
     backend::sync_lanes();
     return true;
   }
@@ -228,11 +252,11 @@ struct Settle {
     // Who changes a set looks at the states behind it afterwards; who changes its state looks at the sets before it
     // afterwards. Either the first finds that the node runs, or the second finds the set: not even both may be late.
     if (worker.lane() == 0) backend::write_shared(state, std::uint32_t{runs});
-    Kokkos::memory_fence();
     backend::sync_lanes();
+    Kokkos::memory_fence();
     if (pull(worker, item)) {
-      Kokkos::memory_fence();
       backend::sync_lanes();
+      Kokkos::memory_fence();
       add_targets(items, item);
     }
     bool const again = worker.lane() == 0 &&

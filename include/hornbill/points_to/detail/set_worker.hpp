@@ -380,18 +380,21 @@ class SetWorker {
   /// The result of an operation, which this worker or another one forms.
   template <class Form>
   KOKKOS_FUNCTION SharedSetId done_once(std::uint64_t key, Form const& form) const {
-    std::uint32_t at = 0;
-    bool const is_first = claim(key, at);
+    std::uint32_t at = 0, number = 0;
+    bool const is_first = claim(key, at, number);
     if (is_full_for_all()) return shared_empty_set;
     if (!is_first) return wait_for(at);
-    auto const result = form();
-    backend::order_memory();
+    auto const result = form();  // is one of the two, or memory was put in order after it was stored or found
     backend::sync_lanes();
-    if (lane_ == 0) backend::write_shared(s_.results(at), result + 1);
+    if (lane_ == 0) {
+      backend::write_shared(s_.results(at), result + 1);
+      if (number > s_.sizes.operations / 2) set_full();
+    }
     return result;
   }
+  /// \param number  of operations before this one, for the first lane, if the key was not there: asked for, not used
   /// \return whether the key was not there
-  KOKKOS_FUNCTION bool claim(std::uint64_t key, std::uint32_t& at) const {
+  KOKKOS_FUNCTION bool claim(std::uint64_t key, std::uint32_t& at, std::uint32_t& number) const {
     int is_first = 0;
     if (lane_ == 0) {
       auto const mask = s_.sizes.operations - 1;
@@ -401,7 +404,7 @@ class SetWorker {
           found = Kokkos::atomic_compare_exchange(&s_.keys(at), std::uint64_t{0}, key);
           if (found == 0) {
             is_first = 1;
-            if (Kokkos::atomic_fetch_add(&s_.counters().operations, 1u) > mask / 2) set_full();
+            number = Kokkos::atomic_fetch_add(&s_.counters().operations, 1u);
             break;
           }
           if (found == key) break;
