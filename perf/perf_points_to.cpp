@@ -94,18 +94,18 @@ json with_plan(json line, HostPlan const& plan, double plan_seconds) {
 void measure_devices(json const& line, ConstraintSystem const& system, auto const& exec, Arguments const& a,
                      Solution const& expected) {
   struct Variant {
-    char const* without;
+    char const* name;
     PlanOptions plan;
     SolveOptions solve;
   };
-  for (auto const& [without, plan_options, solve_options] :
+  for (auto const& [name, plan_options, solve_options] :
        std::vector<Variant>{{"no value numbering", {.value_numbering = ValueNumbering::none}, {}},
                             {"HVN, not HU", {.value_numbering = ValueNumbering::hash_values}, {}},
                             {"no cycles", {.collapse_cycles = false}, {.collapse_cycles = false}},
                             {"no hybrid cycles", {.hybrid_cycles = false}, {}},
                             {"no hubs", {}, {.hubs = false}}}) {
     auto of = line;
-    of["without"] = without;
+    of["devices"] = name;
     auto const [plan, plan_seconds] = planned(system, plan_options, a.repeats);
     auto options = solve_options;
     options.host_below = 0;

@@ -12,6 +12,9 @@
     perf/tables.py --chains perf/results/CHAINS_FILE.jsonl ...   chains.py's, one row a command and length
     perf/tables.py --pointsto perf/results/POINTSTO_FILE.jsonl ...   pointsto.py's, one row a program, and one a device left out
     perf/tables.py --backends perf/results/POINTS_TO_FILE.jsonl ...  perf_points_to's, one row a program and solver
+    perf/tables.py --lists perf/results/POINTS_TO_FILE.jsonl ...     perf_points_to's with --lists, one row a program
+    perf/tables.py --devices perf/results/POINTS_TO_FILE.jsonl ...   perf_points_to's with --devices, one row a program and device
+    perf/tables.py --representations perf/results/POINTS_TO_FILE.jsonl ...   perf_points_to's with --representations
     perf/tables.py --convergence perf/results/CONVERGENCE_FILE.jsonl ...   convergence.py's, one row a method
 """
 import argparse
@@ -248,21 +251,55 @@ def pointsto(files):
 
 def backends(files):
     """How long one thread of the host and each backend took to solve a program's constraints."""
-    lines = list(read_lines(files))
-    host = {line["program"]: line for line in lines if line["backend"] == "host"}
-    rows = []
-    for line in lines:
-        of_host = host[line["program"]]
-        solve, plan = line["solve_seconds"], line["plan_seconds"]
-        is_gpu = line["device"].startswith("NVIDIA")
-        rows.append([line["program"], line["device"] if line["backend"] != "host" else "host, one thread", line["rounds"], f"{line['edges']:,}", line["launches"] or "", line["looks"] or "",
-                     *(f"{100 * line[step + '_seconds'] / solve:.0f} %" for step in ("collapse", "propagate", "expand")), f"{1000 * solve:.1f}" if is_gpu else "", f"{of_host['solve_seconds'] / solve:.2f}",
-                     f"{(of_host['plan_seconds'] + of_host['solve_seconds']) / (plan + solve):.2f}", {True: "yes", False: "NO"}.get(line.get("same_bits"), "")])
-    print_table(["program", "device", "rounds", "edges", "launches", "looks", "collapse", "propagate", "expand", "ms", "host / this, solving", "with planning", "same bits"], rows)
+    host, rows = {}, []
+    for line in read_lines(files):
+        solve, plan, name = line["solve_seconds"], line["plan_seconds"], line["program"]
+        is_host, is_first = line["backend"] == "host", name not in host
+        if is_host:
+            host[name] = line  # of this run
+        if is_host and not is_first:
+            continue
+        of_host = host[name]
+        rows.append([name, "host, one thread" if is_host else line["device"], line["rounds"], f"{line['edges']:,}", f"{line['set_bytes'] / 1e6:.1f} MB", line["launches"] or "", line["looks"] or "",
+                     *(f"{100 * line[step + '_seconds'] / solve:.0f} %" for step in ("prepare", "collapse", "propagate", "expand", "collect")), *([f"{1000 * t:.1f}" for t in (solve, plan)] if line["device"].startswith("NVIDIA") else ["", ""]),
+                     f"{of_host['solve_seconds'] / solve:.2f}", f"{(of_host['plan_seconds'] + of_host['solve_seconds']) / (plan + solve):.2f}", {True: "yes", False: "NO"}.get(line.get("same_bits"), "")])
+    print_table(["program", "device", "rounds", "edges", "sets", "launches", "looks", "prepare", "collapse", "propagate", "expand", "collect", "ms", "planning, ms", "host / this, solving", "with planning", "same bits"], rows)
+
+
+def lists(files):
+    """The scheme of lists beside ours on the same device, solving."""
+    ours, rows = {}, []
+    for line in read_lines(files):
+        name = line["program"]
+        if line.get("solver") != "lists":
+            ours[name] = line  # a backend's comes behind the host's
+            continue
+        of_ours = ours[name]
+        rows.append([name, line["device"], f"{line['rounds']} / {of_ours['rounds']}", f"{line['set_bytes'] / 1e6:.1f} / {of_ours['set_bytes'] / 1e6:.1f} MB", f"{1000 * line['solve_seconds']:.1f} / {1000 * of_ours['solve_seconds']:.1f}",
+                     f"{line['solve_seconds'] / of_ours['solve_seconds']:.1f}", {True: "yes", False: "NO"}[line["same_bits"]]])
+    print_table(["program", "device", "rounds, lists / ours", "sets", "ms", "lists / ours", "same sets"], rows)
+
+
+def without_device(files):
+    """What a backend took without each device, beside all of them."""
+    whole, rows = {}, []
+    for line in read_lines(files):
+        name = line["program"]
+        if line["case"] == "points_to" and "devices" not in line:
+            whole[name] = line  # a backend's comes behind the host's
+        elif line["case"] == "points_to":
+            rows.append([name, line["devices"], line["rounds"], *(f"{line[key] / whole[name][key]:.2f}" for key in ("solve_seconds", "plan_seconds", "edges", "set_bytes")), {True: "yes", False: "NO"}[line["same_bits"]]])
+    print_table(["program", "without", "rounds", "solving", "planning", "edges", "memory of sets", "same bits"], rows)
+
+
+def representations(files):
+    """Unions of a program's sets, kept in several ways."""
+    rows = [[line["program"], f"{line['distinct_sets'] - 1:,}", f"{line['objects_of_sets']:,}", line["representation"], f"{line['set_bytes'] / 1e6:.1f} MB", f"{1e9 * line['union_seconds']:.1f}"] for line in read_lines(files) if line["case"] == "sets"]
+    print_table(["program", "sets", "their objects", "kept as", "memory", "ns a union"], rows)
 
 
 def main():
-    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "backends": backends, "convergence": convergence}
+    kinds = {"summary": summary, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "backends": backends, "lists": lists, "devices": without_device, "representations": representations, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:
