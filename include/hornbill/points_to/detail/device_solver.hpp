@@ -133,7 +133,7 @@ class DeviceSolver {
   void allocate_entries(std::size_t num_edges, std::size_t num_inputs);
   void allocate_by_set(std::size_t num_sets);
   void require_room(SharedSetSizes const& sizes) const;
-  void require_numbers(std::size_t num_nodes, std::size_t num_edges) const;
+  static std::size_t capacity(char const* what, std::size_t needed, std::size_t wanted, std::size_t most);
   void require_available(std::size_t bytes) const;
 
   // --- steps ---
@@ -280,7 +280,9 @@ void DeviceSolver<ExecutionSpace>::propagate() {
     if (settles) now_.unsettled = now_.still_unsettled = now_.left = 0;
     report_.propagate_seconds += watch.lap();
     if (!is_full()) break;
+    bool const some_are_wrong = sets_now_.is_full != 0;
     make_room();
+    if (some_are_wrong) for_each("forget_sent", now_.edges, ForgetSent<Memory>{g_});
   }
   is_unsettled_ = now_.still_unsettled > 0 || now_.left > 0;
   kept_ = now_.edges;

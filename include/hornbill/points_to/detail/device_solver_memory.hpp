@@ -2,12 +2,20 @@
 /// Memory of DeviceSolver: what the host holds goes to the device, what is full is enlarged, the solution comes back.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include <hornbill/points_to/detail/device_solver.hpp>
 
 namespace hornbill::points_to::detail {
+
+// Items of a queue have two bits for what they are; keys of operations have 31 for a set.
+inline constexpr std::size_t most_nodes = std::size_t{1} << 30, most_edges = std::size_t{1} << 31;
+inline constexpr std::size_t most_sets = (std::size_t{1} << 31) - 1, most_blocks = 0xfffffffeu;
+inline constexpr std::size_t most_operations = std::size_t{1} << 31;
 
 /// About as much as programs need, or a small part of the limit, if there is one.
 template <class ExecutionSpace>
@@ -37,8 +45,8 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate() {
   auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
   auto const num_left = plan_.constraints.size();
-  auto const num_nodes = num_variables + num_left / 8 + 64, num_edges = 4 * num_left + 256;
-  require_numbers(num_nodes, num_edges);
+  auto const num_nodes = capacity("nodes", num_variables, num_variables + num_left / 8 + 64, most_nodes);
+  auto const num_edges = capacity("edges", host_.edges.size(), 4 * num_left + 256, most_edges);
   sets_ = make_shared_sets(exec_, first_sizes());
   g_.parent = array<std::uint32_t>("parent", num_nodes);
   auto& parents = host_.parents;
@@ -120,15 +128,16 @@ void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::
   g_.seen = zeros<std::uint64_t>("seen", index_size_for(num_edges));
 }
 
-/// Items of a queue have two bits for what they are, and sets one.
+/// As many as are wanted, or as there can be.
 template <class ExecutionSpace>
-void DeviceSolver<ExecutionSpace>::require_numbers(std::size_t num_nodes, std::size_t num_edges) const {
-  constexpr std::size_t most_nodes = std::size_t{1} << 30, most_edges = std::size_t{1} << 31;
-  if (num_nodes > most_nodes || num_edges > most_edges)
+std::size_t DeviceSolver<ExecutionSpace>::capacity(char const* what, std::size_t needed, std::size_t wanted,
+                                                   std::size_t most) {
+  if (needed > most)
     throw CapacityError(
-        fmt::format("points-to constraints have {} nodes and {} edges on a backend, which takes {} and "
-                    "{}; solve them on the host (--solver host)",
-                    num_nodes, num_edges, most_nodes, most_edges));
+        fmt::format("points-to constraints need {} {}, and a backend takes {}; solve them on the host "
+                    "(--solver host)",
+                    needed, what, most));
+  return std::min(std::max(needed, wanted), most);
 }
 
 template <class ExecutionSpace>
@@ -153,18 +162,13 @@ void DeviceSolver<ExecutionSpace>::make_room() {
   if (sets_now_.is_full) grow_sets();
   auto const num_edges = g_.edges.extent(0), num_inputs = g_.inputs.extent(0);
   if (now_.nodes > g_.parent.extent(0)) grow_nodes();
-  if (now_.edges > num_edges) {
-    auto const larger = std::max<std::size_t>(now_.edges, 2 * num_edges);
-    require_numbers(g_.parent.extent(0), larger);
-    resize(g_.edges, "edges", larger);
-  }
+  if (now_.edges > num_edges) resize(g_.edges, "edges", capacity("edges", now_.edges, 2 * num_edges, most_edges));
   if (now_.inputs > num_inputs) resize(g_.inputs, "inputs", std::max<std::size_t>(now_.inputs, 2 * num_inputs));
   if (now_.is_full) allocate_entries(g_.edges.extent(0), g_.inputs.extent(0));
   now_.edges = static_cast<std::uint32_t>(std::min<std::size_t>(now_.edges, num_edges));
   now_.inputs = static_cast<std::uint32_t>(std::min<std::size_t>(now_.inputs, num_inputs));
   now_.is_full = now_.groups = 0;
   Kokkos::deep_copy(exec_, g_.counters, now_);
-  if (sets_now_.is_full) for_each("forget_sent", now_.edges, ForgetSent<Memory>{g_});
   exec_.fence("hornbill::points_to: there is more room");
 }
 
@@ -172,10 +176,14 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::grow_sets() {
   auto const used = used_sizes(exec_, sets_);
   auto sizes = sets_.sizes;
-  if (used.sets == sizes.sets) sizes.sets *= 2;
+  auto const grow = [](char const* what, auto& size, std::size_t most) {
+    size = static_cast<std::remove_reference_t<decltype(size)>>(
+        capacity(what, std::size_t{size} + 1, 2 * std::size_t{size}, most));
+  };
+  if (used.sets == sizes.sets) grow("sets", sizes.sets, most_sets);
   if (used.entries == sizes.entries) sizes.entries *= 2;
-  if (used.blocks == sizes.blocks) sizes.blocks *= 2;
-  if (used.operations >= sizes.operations / 2) sizes.operations *= 2;
+  if (used.blocks == sizes.blocks) grow("blocks of sets", sizes.blocks, most_blocks);
+  if (used.operations >= sizes.operations / 2) grow("operations on sets", sizes.operations, most_operations);
   require_room(sizes);
   require_available(sizes.bytes());
   grow_shared_sets(exec_, sets_, sizes);
@@ -185,8 +193,7 @@ void DeviceSolver<ExecutionSpace>::grow_sets() {
 /// Keeps which node each has become, and their sets.
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::grow_nodes() {
-  auto const count = g_.parent.extent(0), larger = 2 * count;
-  require_numbers(larger, g_.edges.extent(0));
+  auto const count = g_.parent.extent(0), larger = capacity("nodes", now_.nodes, 2 * count, most_nodes);
   std::vector<std::uint32_t> parents(larger - count);
   std::iota(parents.begin(), parents.end(), static_cast<std::uint32_t>(count));
   resize(g_.parent, "parent", larger);

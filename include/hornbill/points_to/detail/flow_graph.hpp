@@ -3,7 +3,7 @@
 ///
 /// Nodes are variables, and hubs that stand for all targets that several pointers got together. What is said of nodes
 /// is a list of edges and of inputs, which grows at its end. Each pass makes rows of it: nodes that have edges or
-/// inputs get slots, edges from a node to itself and edges that are there twice go.
+/// inputs get slots, edges from a node to itself go, and mostly those that are there twice.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct FlowInput {
   SharedSetId set;
 };
 
-/// Numbers that all workers change. A list that is full counts on, but nobody begins to add to one that is known to be
-/// full, so that no count comes back to 0.
+/// Numbers that all workers change. A list that is full counts on, but nobody begins to add to lists once one is known
+/// to be full, so that no count comes back to 0.
 struct FlowCounters {
   std::uint32_t nodes = 0, edges = 0, inputs = 0, absorbed = 0;
   std::uint32_t active = 0, kept = 0;  ///< of a pass
@@ -144,6 +144,7 @@ struct FlowGraph {
       set_full();
   }
   KOKKOS_FUNCTION void add_input(std::uint32_t node, SharedSetId set) const {
+    if (is_full()) return;
     auto const at = Kokkos::atomic_fetch_add(&counters().inputs, 1u);
     if (at < inputs.extent(0))
       inputs(at) = {node, set};
@@ -152,6 +153,7 @@ struct FlowGraph {
   }
   /// \return `no_node` if there is no room
   KOKKOS_FUNCTION std::uint32_t add_node() const {
+    if (is_full()) return no_node;
     auto const node = Kokkos::atomic_fetch_add(&counters().nodes, 1u);
     if (node < parent.extent(0)) return node;
     set_full();

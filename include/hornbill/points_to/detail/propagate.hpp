@@ -201,7 +201,7 @@ struct Propagate {
     auto const& g = pull.g;
     auto const slot = slot_of_item(g, item);
     bool const is_out_part = (item & out_part_flag) != 0;
-    auto now = backend::read_shared(g.news(slot));
+    auto now = backend::shuffle(backend::read_shared(g.news(slot)), 0);  // others may change it while lanes look
     if (!is_out_part && !look(worker, items, item, slot, now)) return;
     bool const has_news = now == news_leave;
     for_each_edge_out(g, items, is_out_part ? item : slot, [&](std::uint32_t to, bool is_entry, bool is_copy) {
