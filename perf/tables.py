@@ -272,9 +272,10 @@ def lists(files):
     for line in read_lines(files):
         name = line["program"]
         if line.get("solver") != "lists":
-            ours[name] = line  # a backend's comes behind the host's
+            if line["case"] == "points_to" and "devices" not in line:
+                ours[name, line["backend"]] = line
             continue
-        of_ours = ours[name]
+        of_ours = ours[name, line["backend"]]
         rows.append([name, line["device"], f"{line['rounds']} / {of_ours['rounds']}", f"{line['set_bytes'] / 1e6:.1f} / {of_ours['set_bytes'] / 1e6:.1f} MB", f"{1000 * line['solve_seconds']:.1f} / {1000 * of_ours['solve_seconds']:.1f}",
                      f"{line['solve_seconds'] / of_ours['solve_seconds']:.1f}", {True: "yes", False: "NO"}[line["same_bits"]]])
     print_table(["program", "device", "rounds, lists / ours", "sets", "ms", "lists / ours", "same sets"], rows)
@@ -284,11 +285,13 @@ def without_device(files):
     """What a backend took without each device, beside all of them."""
     whole, rows = {}, []
     for line in read_lines(files):
-        name = line["program"]
-        if line["case"] == "points_to" and "devices" not in line:
-            whole[name] = line  # a backend's comes behind the host's
-        elif line["case"] == "points_to":
-            rows.append([name, line["devices"], line["rounds"], *(f"{line[key] / whole[name][key]:.2f}" for key in ("solve_seconds", "plan_seconds", "edges", "set_bytes")), {True: "yes", False: "NO"}[line["same_bits"]]])
+        if line["case"] != "points_to" or line.get("solver") == "lists":
+            continue
+        name, backend = line["program"], line["backend"]
+        if "devices" not in line:
+            whole[name, backend] = line
+        else:
+            rows.append([name, line["devices"], line["rounds"], *(f"{line[key] / whole[name, backend][key]:.2f}" for key in ("solve_seconds", "plan_seconds", "edges", "set_bytes")), {True: "yes", False: "NO"}[line["same_bits"]]])
     print_table(["program", "without", "rounds", "solving", "planning", "edges", "memory of sets", "same bits"], rows)
 
 

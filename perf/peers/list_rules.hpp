@@ -1,7 +1,7 @@
 /// \file
 /// Points-to analysis as on GPUs in 2012, to compare with: a list of elements for each variable, rules that are applied
-/// to all variables in rounds, a warp for a variable, and no value numbering. Hybrid cycles are the only ones that
-/// become one variable; variables with equal new sets are found, and only one of them is sent.
+/// to all variables in rounds, a warp for a variable, and no value numbering. Of the cycles that arise while solving
+/// hybrid ones alone become one variable; variables with equal new sets are found, and only one of them is sent.
 ///
 /// Rows of constraints do not change, so they are arrays rather than lists; equal new sets are found in a hash table
 /// rather than by sorting, and stores through them are applied at once. Sets are brought to the host at the end alone.
@@ -30,8 +30,6 @@ template <class MemorySpace>
 struct ListSystem {
   template <class T>
   using Array = Kokkos::View<T*, MemorySpace>;
-  using Worker = ListWorker<MemorySpace>;
-
   ListRows<MemorySpace> addresses, copies, loads, offsets;  // by destination
   ListRows<MemorySpace> stores;                             // by pointer
   Array<std::uint32_t> masks, row_of_offset;                // words of objects that have more fields than an offset
@@ -52,7 +50,7 @@ struct ListSystem {
   Kokkos::View<std::uint32_t[4], MemorySpace> counters;
   ElementPool<MemorySpace> set_pool, source_pool, fresh, old;
 
-  enum Counter : int { changes, num_merged, num_pairs };
+  enum Counter : int { changes, num_merged };
 
   KOKKOS_FUNCTION std::uint32_t root(std::uint32_t variable) const {
     for (;;) {
@@ -335,7 +333,8 @@ struct UpdateLists {
   }
 };
 
-/// Finds variables with equal new targets: by hash the first of them, then for each that one.
+/// Finds variables with equal new targets: by hash the first of them, then for each that one. Equal hashes are taken
+/// for equal lists here; who measures compares the sets at the end.
 template <class MemorySpace>
 struct FindEqual {
   ListSystem<MemorySpace> s;
@@ -362,11 +361,13 @@ struct FindEqual {
 template <class MemorySpace>
 struct MergeTargets {
   ListSystem<MemorySpace> s;
+  bool all;  ///< targets, else those that are new: who has become one with a pointer had others
 
   KOKKOS_FUNCTION void operator()(std::uint32_t i) const {
-    ListWorker<MemorySpace> const fresh(s.fresh);
+    ListWorker<MemorySpace> const worker(all ? s.set_pool : s.fresh);
     auto const variable = s.cycle_variables(i);
-    fresh.for_each(s.news(s.root(s.cycle_pointers(i))), [&](std::uint32_t target, bool is_target) {
+    auto const pointer = backend::shuffle(s.root(s.cycle_pointers(i)), 0);  // others may change it
+    worker.for_each(all ? s.sets(pointer) : s.news(pointer), [&](std::uint32_t target, bool is_target) {
       if (is_target) merge(variable, target);
     });
   }
@@ -465,11 +466,11 @@ template <class MemorySpace>
 struct PlacePairs {
   ListSystem<MemorySpace> s;
 
-  KOKKOS_FUNCTION void operator()(std::size_t x, std::uint32_t& begin, bool is_final) const {
+  KOKKOS_FUNCTION void operator()(std::size_t x, std::uint64_t& begin, bool is_final) const {
     auto const count = s.pair_next(x);
     if (is_final) {
-      s.pair_next(x) = s.pair_begins(x) = begin;
-      s.pair_begins(x + 1) = begin + count;
+      s.pair_next(x) = s.pair_begins(x) = static_cast<std::uint32_t>(begin);
+      s.pair_begins(x + 1) = static_cast<std::uint32_t>(begin + count);
     }
     begin += count;
   }

@@ -110,13 +110,13 @@ class ListSolver {
   bool make_pairs(Find const& find) {
     Kokkos::deep_copy(exec_, s_.pair_next, 0u);
     find(true);
+    std::uint64_t count = 0;
     Kokkos::parallel_scan("hornbill::perf::place_pairs",
-                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, plan_.num_variables), PlacePairs<Memory>{s_});
-    std::uint32_t count = 0;
-    Kokkos::deep_copy(exec_, Kokkos::View<std::uint32_t, Kokkos::HostSpace>(&count),
-                      Kokkos::subview(s_.pair_begins, num_variables()));
+                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, plan_.num_variables), PlacePairs<Memory>{s_},
+                          count);
     exec_.fence("hornbill::perf: pairs are counted");
-    if (count > s_.pairs.extent(0)) s_.pairs = filled(2 * std::size_t{count}, 0u);
+    if (count > 0xffffffffu) throw CapacityError(fmt::format("lists need {} pairs of a target and a pointer", count));
+    if (count > s_.pairs.extent(0)) s_.pairs = filled(2 * static_cast<std::size_t>(count), 0u);
     if (count > 0) find(false);
     return count > 0;
   }
@@ -128,6 +128,7 @@ class ListSolver {
   ExecutionSpace exec_;
   points_to::HostPlan const& plan_;
   System s_;
+  bool have_merged_ = false;  // variables, in the last round
   ListReport report_;
 };
 
@@ -276,9 +277,9 @@ template <class ExecutionSpace>
 void ListSolver<ExecutionSpace>::merge_targets() {
   auto const was_root = filled(num_variables(), 0u);
   for_each("keep_roots", KeepRoots<Memory>{s_, was_root});
-  by_variable("merge_targets", s_.cycle_pointers.extent(0), false, MergeTargets<Memory>{s_});
-  if (make_pairs([&](bool counts) { for_each("find_merged", FindMerged<Memory>{s_, was_root, counts}); }))
-    by_variable("take_merged", num_variables(), true, TakeMerged<Memory>{s_});
+  by_variable("merge_targets", s_.cycle_pointers.extent(0), false, MergeTargets<Memory>{s_, have_merged_});
+  have_merged_ = make_pairs([&](bool counts) { for_each("find_merged", FindMerged<Memory>{s_, was_root, counts}); });
+  if (have_merged_) by_variable("take_merged", num_variables(), true, TakeMerged<Memory>{s_});
 }
 
 template <class ExecutionSpace>
