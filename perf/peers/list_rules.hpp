@@ -38,7 +38,7 @@ struct ListSystem {
   Array<std::uint32_t> list_of_row;  // lists of rows of stores, where they begin
 
   // [variables]
-  Array<std::uint32_t> parent, first_member, last_member, next_member;
+  Array<std::uint32_t> parent, last_member, next_member;
   Array<std::uint32_t> sets, news, next;  // lists: all targets, those of the last round, those of the next one
   Array<std::uint32_t> sources, new_sources, next_sources;  // lists: variables whose sets a variable has
   Array<std::uint32_t> stored;  // lists: what is stored through pointers with the same new targets, at the first
@@ -47,7 +47,7 @@ struct ListSystem {
   Array<std::uint64_t> keys;  // a hash table
   Array<std::uint32_t> firsts;
   Array<std::uint32_t> pair_begins, pair_next, pairs;  // stores by target: pointers
-  Kokkos::View<std::uint32_t[4], MemorySpace> counters;
+  Kokkos::View<std::uint32_t[2], MemorySpace> counters;
   ElementPool<MemorySpace> set_pool, source_pool, fresh, old;
 
   enum Counter : int { changes, num_merged };

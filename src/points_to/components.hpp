@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,19 @@ struct Rows {
     return {targets.data() + offsets[node], static_cast<std::size_t>(offsets[node + 1] - offsets[node])};
   }
 };
+
+/// Rows of pairs (row, entry), in the order in which they are given.
+template <class ForEachPair>
+Rows rows_of(Index num_nodes, ForEachPair const& for_each_pair) {
+  Rows rows;
+  rows.offsets.assign(num_nodes + 1, 0);
+  for_each_pair([&](Index row, Index) { ++rows.offsets[row + 1]; });
+  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
+  rows.targets.resize(rows.offsets.back());
+  auto next = rows.offsets;
+  for_each_pair([&](Index row, Index entry) { rows.targets[next[row]++] = entry; });
+  return rows;
+}
 
 /// Components by Tarjan's algorithm, without recursion. Memory is kept from run to run.
 class Components {

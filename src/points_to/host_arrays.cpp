@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <span>
 #include <utility>
 
+#include "components.hpp"
 #include "dereferences.hpp"
 
 namespace hornbill::points_to::detail {
@@ -57,26 +57,11 @@ std::span<Constraint const> of_kind(HostPlan const& plan, ConstraintKind kind) {
   return std::ranges::equal_range(plan.constraints, kind, {}, &Constraint::kind);
 }
 
-/// Variables on one side of constraints, by those on the other side.
-struct Rows {
-  std::vector<std::uint32_t> begins;  ///< [num_variables + 1]
-  std::vector<std::uint32_t> entries;
-
-  std::uint32_t length(std::size_t variable) const { return begins[variable + 1] - begins[variable]; }
-  auto of(std::size_t variable) const {
-    return std::span<std::uint32_t const>(entries).subspan(begins[variable], length(variable));
-  }
-};
-Rows rows_of(HostPlan const& plan, ConstraintKind kind, Index Constraint::*variable, Index Constraint::*entry) {
-  auto const constraints = of_kind(plan, kind);
-  Rows rows;
-  rows.begins.resize(static_cast<std::size_t>(plan.num_variables) + 1);
-  for (auto const& c : constraints) ++rows.begins[c.*variable + 1];
-  std::partial_sum(rows.begins.begin(), rows.begins.end(), rows.begins.begin());
-  rows.entries.resize(constraints.size());
-  auto next = rows.begins;
-  for (auto const& c : constraints) rows.entries[next[c.*variable]++] = unsigned_of(c.*entry);
-  return rows;
+/// Variables on one side of constraints of a kind, by those on the other side.
+Rows by_variable(HostPlan const& plan, ConstraintKind kind, Index Constraint::*variable, Index Constraint::*entry) {
+  return rows_of(plan.num_variables, [&](auto const& add) {
+    for (auto const& c : of_kind(plan, kind)) add(c.*variable, c.*entry);
+  });
 }
 
 void add_edges(HostPlan const& plan, HostArrays& arrays) {
@@ -96,24 +81,23 @@ void add_edges(HostPlan const& plan, HostArrays& arrays) {
 }
 
 void add_dereferences(HostPlan const& plan, HostArrays& arrays) {
-  auto const loads = rows_of(plan, ConstraintKind::load, &Constraint::source, &Constraint::destination);
-  auto const stores = rows_of(plan, ConstraintKind::store, &Constraint::destination, &Constraint::source);
+  auto const loads = by_variable(plan, ConstraintKind::load, &Constraint::source, &Constraint::destination);
+  auto const stores = by_variable(plan, ConstraintKind::store, &Constraint::destination, &Constraint::source);
   auto cycles = plan.hybrid_cycles;
   std::ranges::sort(cycles);
   auto cycle = cycles.begin();
-  arrays.ends.reserve(loads.entries.size() + stores.entries.size());
-  auto const add = [&](std::span<std::uint32_t const> ends) {
+  arrays.ends.reserve(loads.targets.size() + stores.targets.size());
+  auto const add = [&](std::span<Index const> ends) {
     auto const first = static_cast<std::uint32_t>(arrays.ends.size());
     arrays.ends.insert(arrays.ends.end(), ends.begin(), ends.end());
     return first;
   };
   for (Index pointer = 0; pointer < plan.num_variables; ++pointer) {
-    auto const p = static_cast<std::size_t>(pointer);
-    if (loads.length(p) + stores.length(p) == 0) continue;
+    if (loads.of(pointer).empty() && stores.of(pointer).empty()) continue;
     while (cycle != cycles.end() && cycle->first < pointer) ++cycle;
     bool const has_cycle = cycle != cycles.end() && cycle->first == pointer;
     if (has_cycle) arrays.with_cycles.push_back(static_cast<std::uint32_t>(arrays.dereferences.size()));
-    auto const first_load = add(loads.of(p)), first_store = add(stores.of(p));
+    auto const first_load = add(loads.of(pointer)), first_store = add(stores.of(pointer));
     arrays.dereferences.push_back({unsigned_of(pointer), first_load, first_store,
                                    static_cast<std::uint32_t>(arrays.ends.size()),
                                    has_cycle ? unsigned_of(cycle->second) : no_node});
@@ -121,14 +105,14 @@ void add_dereferences(HostPlan const& plan, HostArrays& arrays) {
 }
 
 void add_addresses(HostPlan const& plan, HostSets& sets) {
-  auto rows = rows_of(plan, ConstraintKind::address_of, &Constraint::destination, &Constraint::source);
-  for (std::size_t v = 0; v < static_cast<std::size_t>(plan.num_variables); ++v) {
-    if (rows.length(v) == 0) continue;
-    sets.nodes.push_back(static_cast<std::uint32_t>(v));
+  auto const objects = by_variable(plan, ConstraintKind::address_of, &Constraint::destination, &Constraint::source);
+  sets.objects.assign(objects.targets.begin(), objects.targets.end());
+  for (Index v = 0; v < plan.num_variables; ++v) {
+    if (objects.of(v).empty()) continue;
+    sets.nodes.push_back(unsigned_of(v));
     sets.set_of_node.push_back(sets.size());
-    sets.begins.push_back(rows.begins[v + 1]);
+    sets.begins.push_back(static_cast<std::uint64_t>(objects.offsets[v + 1]));
   }
-  sets.objects = std::move(rows.entries);
 }
 
 }  // namespace

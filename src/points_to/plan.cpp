@@ -31,19 +31,6 @@ std::vector<Constraint> simplified(ConstraintSystem const& system) {
   return constraints;
 }
 
-/// Rows of pairs (row, entry), in the order in which they are given.
-template <class ForEachPair>
-Rows rows_of(Index num_nodes, ForEachPair const& for_each_pair) {
-  Rows rows;
-  rows.offsets.assign(num_nodes + 1, 0);
-  for_each_pair([&](Index row, Index) { ++rows.offsets[row + 1]; });
-  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
-  rows.targets.resize(rows.offsets.back());
-  auto next = rows.offsets;
-  for_each_pair([&](Index row, Index entry) { rows.targets[next[row]++] = entry; });
-  return rows;
-}
-
 /// Numbers nodes: cycles of copies, and variables on none.
 std::pair<std::vector<Index>, Index> nodes_of(ConstraintSystem const& system,
                                               std::vector<Constraint> const& constraints, bool collapse_cycles) {

@@ -2,10 +2,10 @@
 /// Nodes on a cycle become one.
 ///
 /// The graph is trimmed, along the edges and against them: the core remains, in which every node reaches a cycle and is
-/// reached by one. Each node of the core takes the largest number of a node that
-/// reaches it, its colour; the nodes of a colour that reach the node with this number are a component. Those of other
-/// components with this colour come in the next pass. Most nodes are in one large component, so a node with many edges
-/// has the largest number, and colours those that it reaches first.
+/// reached by one. Each node of the core takes the largest number of a node that reaches it, its colour; the nodes of a
+/// colour that reach the node with this number are a component. Those of other components with this colour come in the
+/// next pass. Most nodes are in one large component, so a node with many edges has the largest number, and colours
+/// those that it reaches first.
 /// \source Orzan 2004; Barnat, Bauch, Brim and Ceska, IPDPS 2011 (components by colours on GPUs)
 #pragma once
 
