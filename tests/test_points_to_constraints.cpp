@@ -196,6 +196,7 @@ TEST_CASE("constraints: what is wrong with names and places is named by its line
   refuse({constraints, std::string(objects), "8\tx\n8\ty\n", ""}, "n:line 2: variable 8 is there a second time");
   refuse({constraints, std::string(objects), "8\n", ""}, "n:line 1: nothing follows variable 8");
   refuse({constraints, std::string(objects), "8\t\"x\n", ""}, "n:line 1:");
+  refuse({constraints, std::string(objects), "8\t\"\"\n", ""}, "n:line 1: the name of variable 8 is empty");
   refuse({constraints, std::string(objects), "x\ty\n", ""}, "n:line 1: 'x' is not the number of a variable");
   refuse({constraints, std::string(objects), "", "1\tx\n"}, "p:line 1: constraint 1 is unknown: there are 0 to 0");
 }

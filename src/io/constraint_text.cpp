@@ -268,6 +268,8 @@ class Places {
 
 void read_names(NamedText const& source, ConstraintSystem& system) {
   for_each_label(source, system.num_variables, "variable", [&](Index v, std::string const& name) {
+    if (name.empty())
+      throw InputError(fmt::format("the name of variable {} is empty; leave the line out if it has none", v));
     system.variable_names.resize(system.num_variables);
     system.variable_names[v] = name;
   });

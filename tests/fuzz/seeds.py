@@ -31,7 +31,7 @@ SEEDS = {
     "evidence": ["a 1\n7 false\n\"#rooms\" true  # a comment\n\"Reach(lambda #1)\" yes\nmany \"F#\"\n", "many 0.1 0 1e300 1e-400\none 0\n8 1\n", "0 1\n1 0\n2 0.5 0.25\n11 TRUE\n", "many True\nmany f#\n", "a inf nan\n"],
     "list": ["a\n7\n\"#rooms\"\nReach(lambda #1)\n", "0\n11\n# c\n", "\"7\"\n<A: void f(int)>\n"],
     "names": ["a\0b", "#rooms\0Reach(lambda #1)\0\"\\\n\t\r\0 7\0\xe9\0a,b", "7\0 \0\"\0#"],
-    "constraints": [OBJECTS + "\0# counts\n1,1,1,1,1\n0,4,7,0,0\n1,7,8,1,0\n2,7,8,2,0\n3,8,7,3,0\n4,7,8,4,1\n", OBJECTS + "\0009\n2\n0,4,7,0,0\n1,7,7,5,0\n\0007\tp\n8\t\"#\"\n\0001\tmain.c:3:1\n\0008\n7\tmain.c:4\n", "3\n-1\n-1\n\0000,0,0,0,0,0\n"],
+    "constraints": [OBJECTS + "\0# counts\n1,1,1,1,1\n0,4,7,0,0\n1,7,8,1,0\n2,7,8,2,0\n3,8,7,3,0\n4,7,8,4,1\n", OBJECTS + "\0009\n2\n0,4,7,0,0\n1,7,7,5,0\n\0007\tp\n8\t\"#\"\n\0001\tmain.c:3:1\n\0008\n7\tmain.c:4\n", "3\n-1\n-1\n\0000,0,0,0,0,0\n", "3\n0\n-1\n0,1,0\n\0003\n1\n0,0,1,0,0\n\0000\t\"\"\n"],
     "serve": ["O 3 true\nOS 4 0.5 0.25\nBP 1e-6 500 1000 100\nQ 2\nFQ 0 1\nUC 3\nNL\nexit\n", "Q\n 5\nBP 1 2 3 4 Q x\nOS 1 0 0\nBYE", "O 0 maybe Q 99999999999 FQ -1 1 BP nan 1 2 3\n"],
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include <hornbill/analysis/clauses.hpp>
@@ -63,6 +64,18 @@ HostFactorGraph unnamed_graph() {
   FactorGraphBuilder builder(12);
   builder.add_disjunction(3, std::vector<Index>{1, 2});
   return std::move(builder).build();
+}
+
+/// The places of constraints and of calls, whatever their numbers.
+std::vector<std::string> places_of(points_to::ConstraintSystem const& system) {
+  std::vector<std::string> places;
+  auto const add = [&](Index place) { places.push_back(place < 0 ? "none" : "at " + system.places[place]); };
+  std::ranges::for_each(system.place_of_constraint, add);
+  for (auto const& [pointer, place] : system.calls) {
+    places.push_back(std::to_string(pointer));
+    add(place);
+  }
+  return places;
 }
 
 /// Both, in turn.
@@ -250,7 +263,7 @@ void constraints(Input const& input) {
   auto const again_read = again([&] { return io::parse_constraints(io::to_texts(system), files); }, what);
   require(again_read.constraints == system.constraints && again_read.object_sizes == system.object_sizes &&
               again_read.is_function == system.is_function && again_read.variable_names == system.variable_names &&
-              again_read.calls.size() == system.calls.size(),
+              places_of(again_read) == places_of(system),
           what);
 }
 
