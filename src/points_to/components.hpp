@@ -16,6 +16,7 @@ struct Rows {
   std::vector<Index> targets;
 
   Index num_nodes() const { return static_cast<Index>(offsets.size()) - 1; }
+  Index target(Index, Index edge) const { return targets[edge]; }
   std::span<Index const> of(Index node) const {
     return {targets.data() + offsets[node], static_cast<std::size_t>(offsets[node + 1] - offsets[node])};
   }
@@ -37,68 +38,84 @@ Rows rows_of(Index num_nodes, ForEachPair const& for_each_pair) {
 /// Components by Tarjan's algorithm, without recursion. Memory is kept from run to run.
 class Components {
  public:
-  /// Numbers components so that edges between them lead to smaller numbers.   \return how many there are
-  Index find(Rows const& rows) {
-    auto const num_nodes = rows.num_nodes();
-    of_node_.assign(num_nodes, unknown);
-    least_.assign(num_nodes, 0);
+  /// Numbers components so that edges between them lead to smaller numbers.
+  /// \param graph  num_nodes(); the edges of a node are offsets[node] to offsets[node + 1], and end in
+  ///               target(node, edge)
+  /// \param num_roots  only nodes that these first ones reach are looked at, the others have no component
+  /// \return how many there are
+  template <class Graph>
+  Index find(Graph const& graph, Index num_roots) {
+    state_.assign(graph.num_nodes(), 0);
     order_.clear();
-    order_.reserve(num_nodes);
-    count_ = visited_ = 0;
-    for (Index root = 0; root < num_nodes; ++root)
-      if (least_[root] == 0) search(rows, root);
-    return count_;
+    ends_.clear();
+    num_visited_ = 0;
+    for (Index root = 0; root < num_roots; ++root)
+      if (state_[root] == 0) search(graph, root);
+    return count();
   }
-  Index operator[](Index node) const { return of_node_[node]; }
-  Index count() const { return count_; }
-  /// All nodes, component after component.
+  template <class Graph>
+  Index find(Graph const& graph) {
+    order_.reserve(graph.num_nodes());
+    return find(graph, graph.num_nodes());
+  }
+  Index operator[](Index node) const { return ~state_[node]; }
+  Index count() const { return static_cast<Index>(ends_.size()); }
+  /// All nodes that were looked at, component after component.
   std::span<Index const> order() const { return order_; }
+  std::span<Index const> members(Index component) const {
+    auto const begin = component == 0 ? 0 : ends_[component - 1];
+    return order().subspan(begin, ends_[component] - begin);
+  }
 
  private:
-  static constexpr Index unknown = -1;
   struct Frame {
-    Index node, next, first;  ///< next edge; number of the node when it was entered
+    Index node, next, end, visit;  ///< next edge and the last one's; number of the node when it was entered
   };
 
-  void enter(Rows const& rows, Index node) {
-    least_[node] = ++visited_;
+  template <class Graph>
+  void enter(Graph const& graph, Index node) {
+    state_[node] = ++num_visited_;
     path_.push_back(node);
-    frames_.push_back({node, rows.offsets[node], visited_});
+    frames_.push_back({node, graph.offsets[node], graph.offsets[node + 1], num_visited_});
   }
-  void search(Rows const& rows, Index root) {
-    enter(rows, root);
+  template <class Graph>
+  void search(Graph const& graph, Index root) {
+    enter(graph, root);
     while (!frames_.empty()) {
       auto& frame = frames_.back();
-      if (frame.next < rows.offsets[frame.node + 1]) {
-        Index const target = rows.targets[frame.next++];
-        if (least_[target] == 0)
-          enter(rows, target);
-        else if (of_node_[target] == unknown)
-          least_[frame.node] = std::min(least_[frame.node], least_[target]);
+      if (frame.next < frame.end) {
+        Index const target = graph.target(frame.node, frame.next++);
+        if (state_[target] == 0)
+          enter(graph, target);
+        else if (state_[target] > 0)
+          state_[frame.node] = std::min(state_[frame.node], state_[target]);
       } else {
         leave();
       }
     }
   }
   void leave() {
-    auto const [node, next, first] = frames_.back();
+    auto const [node, next, end, visit] = frames_.back();
     frames_.pop_back();
-    if (least_[node] == first) {
-      Index member;
-      do {
-        member = path_.back();
-        path_.pop_back();
-        of_node_[member] = count_;
-        order_.push_back(member);
-      } while (member != node);
-      ++count_;
-    }
-    if (!frames_.empty()) least_[frames_.back().node] = std::min(least_[frames_.back().node], least_[node]);
+    Index const least = state_[node];
+    if (!frames_.empty()) state_[frames_.back().node] = std::min(state_[frames_.back().node], least);
+    if (least != visit) return;
+    Index member;
+    do {
+      member = path_.back();
+      path_.pop_back();
+      state_[member] = ~count();
+      order_.push_back(member);
+    } while (member != node);
+    ends_.push_back(static_cast<Index>(order_.size()));
   }
 
-  std::vector<Index> of_node_, least_, order_, path_;
+  // 0: not entered; above: the least number that a node on the path is known to reach; below: ~component
+  std::vector<Index> state_;
+  std::vector<Index> order_, ends_;  // ends of components in the order
+  std::vector<Index> path_;
   std::vector<Frame> frames_;
-  Index count_ = 0, visited_ = 0;
+  Index num_visited_ = 0;
 };
 
 }  // namespace hornbill::points_to

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "components.hpp"
+#include "hybrid_cycles.hpp"
 #include "value_numbering.hpp"
 
 namespace hornbill::points_to {
@@ -31,47 +31,30 @@ std::vector<Constraint> simplified(ConstraintSystem const& system) {
   return constraints;
 }
 
-/// Numbers nodes: cycles of copies, and variables on none.
-std::pair<std::vector<Index>, Index> nodes_of(ConstraintSystem const& system,
-                                              std::vector<Constraint> const& constraints, bool collapse_cycles) {
-  std::vector<Index> node_of(system.num_variables);
-  if (!collapse_cycles) {
-    std::iota(node_of.begin(), node_of.end(), 0);
-    return {node_of, system.num_variables};
-  }
-  Components components;
-  components.find(rows_of(system.num_variables, [&](auto const& add) {
-    for (auto const& c : constraints)
-      if (c.kind == ConstraintKind::copy) add(c.source, c.destination);
-  }));
-  for (Index v = 0; v < system.num_variables; ++v) node_of[v] = components[v];
-  return {node_of, components.count()};
-}
-
-/// The first variable of each node or label.
-std::vector<Index> firsts(std::vector<Index> const& node_of, std::vector<Label> const& labels, PlanReport& report) {
-  std::vector<Index> representative(node_of.size());
-  std::vector<Index> first_of_node(labels.size(), -1);
+/// The first variable of those with a label; -1 of those without targets.   \shape [num_variables]
+std::vector<Index> representatives(Labels const& labels, PlanReport& report) {
+  auto const num_variables = labels.of_variable.size();
+  std::vector<Index> representative(num_variables, -1);
   LabelMap first_of_label;
-  for (std::size_t v = 0; v < node_of.size(); ++v) {
-    auto const node = node_of[v];
-    if (labels[node] == no_targets) {
-      representative[v] = -1;
+  Index num_nodes = 0, num_labels = 0;
+  for (std::size_t v = 0; v < num_variables; ++v) {
+    auto const label = labels.of_variable[v];
+    if (label == no_targets) {
       ++report.without_targets;
       continue;
     }
-    if (first_of_node[node] >= 0) {
-      ++report.merged_by_cycles;
-    } else {
-      auto& first = first_of_label(labels[node]);
-      if (first == LabelMap::none)
-        first = static_cast<std::uint32_t>(v);
-      else
-        ++report.merged_by_numbering;
-      first_of_node[node] = static_cast<Index>(first);
+    auto& first = first_of_label(label);
+    if (first == LabelMap::none) {
+      first = static_cast<std::uint32_t>(v);
+      ++num_labels;
     }
-    representative[v] = first_of_node[node];
+    representative[v] = static_cast<Index>(first);
+    if (labels.node_of[v] == static_cast<Index>(v))
+      ++num_nodes;
+    else
+      ++report.merged_by_cycles;
   }
+  report.merged_by_numbering = num_nodes - num_labels;
   return representative;
 }
 
@@ -93,41 +76,18 @@ std::vector<Constraint> reduced(std::vector<Constraint> constraints, std::vector
     c.destination = representative[c.destination];
     return c.source < 0 || c.destination < 0 || (c.kind == ConstraintKind::copy && c.source == c.destination);
   });
-  auto const num_variables = static_cast<Index>(representative.size());
-  Index largest = 0;
-  for (auto const& c : constraints) largest = std::max(largest, c.offset);
-  if (largest > 0) sort_by(constraints, largest + 1, [](Constraint const& c) { return c.offset; });
-  sort_by(constraints, num_variables, [](Constraint const& c) { return c.destination; });
-  sort_by(constraints, num_variables, [](Constraint const& c) { return c.source; });
-  sort_by(constraints, 1 + static_cast<Index>(ConstraintKind::any_offset),
+  sort_by(constraints, static_cast<Index>(representative.size()), [](Constraint const& c) { return c.source; });
+  sort_by(constraints, static_cast<Index>(num_constraint_kinds),
           [](Constraint const& c) { return static_cast<Index>(c.kind); });
+  for (auto begin = constraints.begin(), end = begin; begin != constraints.end(); begin = end) {
+    end = std::find_if(begin, constraints.end(),
+                       [&](Constraint const& c) { return c.kind != begin->kind || c.source != begin->source; });
+    std::sort(begin, end, [](Constraint const& a, Constraint const& b) {
+      return std::pair(a.destination, a.offset) < std::pair(b.destination, b.offset);
+    });
+  }
   constraints.erase(std::unique(constraints.begin(), constraints.end()), constraints.end());
   return constraints;
-}
-
-/// Pointers p with a path of copies from what is loaded through p to what is stored through p: a target's content and
-/// that path will be a cycle. A path that passes through other pointers counts only where it passes through p alone.
-std::vector<std::pair<Index, Index>> find_hybrid_cycles(HostPlan const& plan) {
-  Index const n = plan.num_variables;
-  Components components;
-  components.find(rows_of(2 * n, [&](auto const& add) {
-    for (auto const& c : plan.constraints) {
-      if (c.kind == ConstraintKind::copy) add(c.source, c.destination);
-      if (c.kind == ConstraintKind::load) add(c.source + n, c.destination);
-      if (c.kind == ConstraintKind::store) add(c.source, c.destination + n);
-    }
-  }));
-  std::vector<std::pair<Index, Index>> found;
-  auto const order = components.order();
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && components[order[end]] == components[order[begin]]) ++end;
-    auto const members = order.subspan(begin, end - begin);
-    auto const is_content = [&](Index node) { return node >= n; };
-    if (members.size() < 2 || std::ranges::count_if(members, is_content) != 1) continue;
-    auto const content = std::ranges::find_if(members, is_content);
-    found.emplace_back(*content - n, content == members.begin() ? members[1] : members[0]);
-  }
-  return found;
 }
 
 }  // namespace
@@ -140,13 +100,7 @@ HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
   plan.object_sizes = system.object_sizes;
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);
-  auto const [node_of, num_nodes] = nodes_of(system, constraints, options.collapse_cycles);
-  std::vector<Label> labels(num_nodes);
-  if (options.value_numbering == ValueNumbering::none)
-    std::iota(labels.begin(), labels.end(), 1);
-  else
-    labels = label_nodes(system, constraints, node_of, num_nodes, options.value_numbering);
-  plan.representative = firsts(node_of, labels, plan.report);
+  plan.representative = representatives(label_variables(system, constraints, options), plan.report);
   plan.constraints = reduced(std::move(constraints), plan.representative);
   if (options.hybrid_cycles) plan.hybrid_cycles = find_hybrid_cycles(plan);
   plan.report.constraints_left = static_cast<Offset>(plan.constraints.size());

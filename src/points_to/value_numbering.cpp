@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "components.hpp"
@@ -9,61 +10,100 @@
 namespace hornbill::points_to {
 namespace {
 
-/// A constraint as its destination sees it, by node, so that labelling reads no constraints.
+/// A constraint as its destination sees it, so that labelling reads no constraints.
 struct Input {
   ConstraintKind kind;
-  Index source, offset;  ///< a node; of an address an object
+  Index source, offset;  ///< a variable; of an address an object
+};
+
+/// Inputs by variable; for Components a graph with an edge to each source.
+struct Inputs {
+  std::vector<Index> offsets;  // [num_variables + 1]
+  std::vector<Input> inputs;
+
+  Inputs(Index num_variables, std::vector<Constraint> const& constraints) : offsets(num_variables + 1) {
+    auto const is_input = [](Constraint const& c) { return c.kind != ConstraintKind::store; };
+    for (auto const& c : constraints)
+      if (is_input(c)) ++offsets[c.destination + 1];
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    inputs.resize(offsets.back());
+    auto next = offsets;
+    for (auto const& c : constraints)
+      if (is_input(c)) inputs[next[c.destination]++] = {c.kind, c.source, c.offset};
+  }
+  Index num_nodes() const { return static_cast<Index>(offsets.size()) - 1; }
+  /// An address does not depend on what the object holds: that edge leads nowhere.
+  Index target(Index variable, Index edge) const {
+    return inputs[edge].kind == ConstraintKind::address_of ? variable : inputs[edge].source;
+  }
+  std::span<Input const> of(Index variable) const {
+    return {inputs.data() + offsets[variable], inputs.data() + offsets[variable + 1]};
+  }
 };
 
 class Labeller {
  public:
-  Labeller(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-           std::vector<Index> const& node_of, Index num_nodes, ValueNumbering numbering)
-      : numbering_(numbering),
-        labels_(num_nodes, unknown_label),
-        holds_object_(num_nodes),
+  Labeller(ConstraintSystem const& system, std::vector<Constraint> const& constraints, PlanOptions const& options)
+      : options_(options),
+        num_objects_(system.num_objects()),
+        inputs_(system.num_variables, constraints),
+        node_of_(system.num_variables),
+        labels_(system.num_variables, unknown_label),
         atom_of_object_(system.num_objects(), unknown_label) {
-    for (Index o = 0; o < system.num_objects(); ++o) holds_object_[node_of[o]] = true;
-    add_inputs(constraints, node_of);
+    std::iota(node_of_.begin(), node_of_.end(), 0);
   }
 
-  /// [num_nodes]
-  std::vector<Label> label() {
-    // What flows into a node is labelled before it, where it does not depend on it.
-    Components order;
-    order.find(sources_);
-    for (Index const node : order.order()) label_node(node);
-    return std::move(labels_);
+  /// A variable's sources are labelled before it, where they do not depend on it.
+  Labels label() {
+    components_.find(inputs_);
+    for (Index component = 0; component < components_.count(); ++component) {
+      auto const variables = components_.members(component);
+      if (variables.size() > 1 && options_.collapse_cycles)
+        label_nodes_of(variables);
+      else
+        for (auto const& variable : variables) label_node({&variable, 1});
+    }
+    return {std::move(node_of_), std::move(labels_)};
   }
 
  private:
   enum Tag : std::uint32_t { load, any_offset, union_of, offset };  // the last plus an offset
 
-  void add_inputs(std::vector<Constraint> const& constraints, std::vector<Index> const& node_of) {
-    auto& offsets = sources_.offsets;
-    offsets.assign(labels_.size() + 1, 0);
-    auto const is_input = [](Constraint const& c) { return c.kind != ConstraintKind::store; };
-    for (auto const& c : constraints)
-      if (is_input(c)) ++offsets[node_of[c.destination] + 1];
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    sources_.targets.resize(offsets.back());
-    inputs_.resize(offsets.back());
-    auto next = offsets;
-    for (auto const& c : constraints) {
-      if (!is_input(c)) continue;
-      bool const is_address = c.kind == ConstraintKind::address_of;
-      Index const node = node_of[c.destination], source = is_address ? c.source : node_of[c.source];
-      auto const at = next[node]++;
-      sources_.targets[at] = is_address ? node : source;
-      inputs_[at] = {c.kind, source, c.offset};
-    }
+  /// Variables that depend on each other: those on a cycle of copies are one node.
+  void label_nodes_of(std::span<Index const> variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i) node_of_[variables[i]] = static_cast<Index>(i);
+    Index const component = components_[variables.front()];
+    auto const num_variables = static_cast<Index>(variables.size());
+    copies_.find(rows_of(num_variables, [&](auto const& add) {
+      for (Index i = 0; i < num_variables; ++i)
+        for (auto const& input : inputs_.of(variables[i]))
+          if (input.kind == ConstraintKind::copy && components_[input.source] == component)
+            add(i, node_of_[input.source]);
+    }));
+    in_order_.clear();
+    for (Index const i : copies_.order()) in_order_.push_back(variables[i]);
+    auto const for_each_node = [&](auto const& function) {
+      auto const* begin = in_order_.data();
+      for (Index node = 0; node < copies_.count(); begin += copies_.members(node++).size())
+        function(std::span(begin, copies_.members(node).size()));
+    };
+    for_each_node([&](std::span<Index const> node) {
+      for (Index const variable : node) node_of_[variable] = node.front();
+    });
+    for_each_node([&](std::span<Index const> node) { label_node(node); });
   }
 
-  void label_node(Index node) {
+  void label_node(std::span<Index const> variables) {
     values_.clear();
-    for (Index i = sources_.offsets[node]; i < sources_.offsets[node + 1]; ++i) add_value(node, inputs_[i]);
-    if (holds_object_[node]) values_.push_back(fresh());
-    labels_[node] = united();
+    bool holds_object = false;
+    for (Index const variable : variables) {
+      for (auto const& input : inputs_.of(variable)) add_value(variables.front(), input);
+      holds_object = holds_object || variable < num_objects_;
+    }
+    // What stores write into an object is not known.
+    if (holds_object) values_.push_back(fresh());
+    auto const label = options_.value_numbering == ValueNumbering::none ? fresh() : united();
+    for (Index const variable : variables) labels_[variable] = label;
   }
 
   void add_value(Index node, Input const& input) {
@@ -73,9 +113,9 @@ class Labeller {
     }
     auto const label = labels_[input.source];
     bool const is_known = label != unknown_label;
-    if (input.kind == ConstraintKind::copy && input.source == node) return;
-    if (label == no_targets) return;
-    auto const key = is_known ? label : static_cast<std::uint32_t>(input.source);
+    Index const source = node_of_[input.source];
+    if (label == no_targets || (input.kind == ConstraintKind::copy && source == node)) return;
+    auto const key = is_known ? label : static_cast<std::uint32_t>(source);
     switch (input.kind) {
       case ConstraintKind::copy: values_.push_back(is_known ? label : atom(union_of, key, false)); break;
       case ConstraintKind::load:
@@ -103,7 +143,7 @@ class Labeller {
     values_.erase(first_atom, values_.end());
     values_.push_back(pool_.of(elements_));
     auto const set = pool_.unite_all(values_);
-    return numbering_ == ValueNumbering::hash_values ? atom(union_of, set, true) : set;
+    return options_.value_numbering == ValueNumbering::hash_values ? atom(union_of, set, true) : set;
   }
 
   Label fresh() { return atom_bit | num_atoms_++; }
@@ -113,13 +153,15 @@ class Labeller {
     return known_or_fresh(atoms_(2 * tag + (is_label ? 1 : 0), key));
   }
 
-  ValueNumbering numbering_;
+  PlanOptions const& options_;
+  Index num_objects_;
+  Inputs inputs_;
+  Components components_, copies_;  // of all inputs; of the copies among variables of one component
+  std::vector<Index> in_order_;     // variables of one component, node after node
+  std::vector<Index> node_of_;
   std::vector<Label> labels_;
-  std::vector<bool> holds_object_;
   std::vector<Label> atom_of_object_;
   LabelMap load_of_label_;
-  Rows sources_;               // by node
-  std::vector<Input> inputs_;  // in the same order
   SetPool pool_;
   PairMap atoms_;
   std::vector<Label> values_;
@@ -129,9 +171,9 @@ class Labeller {
 
 }  // namespace
 
-std::vector<Label> label_nodes(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-                               std::vector<Index> const& node_of, Index num_nodes, ValueNumbering numbering) {
-  return Labeller(system, constraints, node_of, num_nodes, numbering).label();
+Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
+                       PlanOptions const& options) {
+  return Labeller(system, constraints, options).label();
 }
 
 }  // namespace hornbill::points_to

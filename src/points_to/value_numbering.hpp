@@ -30,10 +30,16 @@ class LabelMap {
   std::vector<std::uint32_t> of_atoms_, of_sets_;
 };
 
-/// Labels of nodes, which are variables or cycles of copies: equal labels mean equal sets.   \shape [num_nodes]
-/// \param node_of  [num_variables]
+/// Labels of variables: equal labels mean equal sets. All variables of a node, which is one variable or a cycle of
+/// copies, have one label.
+struct Labels {
+  std::vector<Index> node_of;      // [num_variables], one of the variables of its node
+  std::vector<Label> of_variable;  // [num_variables]
+};
+
+/// \param constraints  of the system, simplified
 /// \source Hardekopf and Lin, SAS 2007 (HVN, HU)
-std::vector<Label> label_nodes(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-                               std::vector<Index> const& node_of, Index num_nodes, ValueNumbering numbering);
+Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
+                       PlanOptions const& options);
 
 }  // namespace hornbill::points_to
