@@ -42,21 +42,25 @@ class Components {
   /// \param graph  num_nodes(); the edges of a node are offsets[node] to offsets[node + 1], and end in
   ///               target(node, edge)
   /// \param num_roots  only nodes that these first ones reach are looked at, the others have no component
+  /// \param found  is called with the number of a component as soon as all of it is known
   /// \return how many there are
-  template <class Graph>
-  Index find(Graph const& graph, Index num_roots) {
+  template <class Graph, class Found>
+  Index find(Graph const& graph, Index num_roots, Found const& found) {
     state_.assign(graph.num_nodes(), 0);
     order_.clear();
     ends_.clear();
+    if (num_roots == graph.num_nodes()) {
+      order_.reserve(num_roots);
+      ends_.reserve(num_roots);
+    }
     num_visited_ = 0;
     for (Index root = 0; root < num_roots; ++root)
-      if (state_[root] == 0) search(graph, root);
+      if (state_[root] == 0) search(graph, root, found);
     return count();
   }
   template <class Graph>
   Index find(Graph const& graph) {
-    order_.reserve(graph.num_nodes());
-    return find(graph, graph.num_nodes());
+    return find(graph, graph.num_nodes(), [](Index) {});
   }
   Index operator[](Index node) const { return ~state_[node]; }
   Index count() const { return static_cast<Index>(ends_.size()); }
@@ -78,8 +82,8 @@ class Components {
     path_.push_back(node);
     frames_.push_back({node, graph.offsets[node], graph.offsets[node + 1], num_visited_});
   }
-  template <class Graph>
-  void search(Graph const& graph, Index root) {
+  template <class Graph, class Found>
+  void search(Graph const& graph, Index root, Found const& found) {
     enter(graph, root);
     while (!frames_.empty()) {
       auto& frame = frames_.back();
@@ -89,17 +93,18 @@ class Components {
           enter(graph, target);
         else if (state_[target] > 0)
           state_[frame.node] = std::min(state_[frame.node], state_[target]);
-      } else {
-        leave();
+      } else if (leave()) {
+        found(count() - 1);
       }
     }
   }
-  void leave() {
+  /// \return whether a component is complete
+  bool leave() {
     auto const [node, next, end, visit] = frames_.back();
     frames_.pop_back();
     Index const least = state_[node];
     if (!frames_.empty()) state_[frames_.back().node] = std::min(state_[frames_.back().node], least);
-    if (least != visit) return;
+    if (least != visit) return false;
     Index member;
     do {
       member = path_.back();
@@ -108,6 +113,7 @@ class Components {
       order_.push_back(member);
     } while (member != node);
     ends_.push_back(static_cast<Index>(order_.size()));
+    return true;
   }
 
   // 0: not entered; above: the least number that a node on the path is known to reach; below: ~component

@@ -68,15 +68,14 @@ class ContentGraph {
 std::vector<Pair> find_hybrid_cycles(HostPlan const& plan) {
   ContentGraph const graph(plan);
   Components components;
-  components.find(graph.rows(), graph.num_contents());
   std::vector<Pair> found;
-  for (Index component = 0; component < components.count(); ++component) {
+  components.find(graph.rows(), graph.num_contents(), [&](Index component) {
     auto const members = components.members(component);
     auto const is_content = [&](Index node) { return graph.is_content(node); };
-    if (members.size() < 2 || std::ranges::count_if(members, is_content) != 1) continue;
+    if (members.size() < 2 || std::ranges::count_if(members, is_content) != 1) return;
     found.emplace_back(graph.pointer(*std::ranges::find_if(members, is_content)),
                        graph.variable(*std::ranges::find_if_not(members, is_content)));
-  }
+  });
   return found;
 }
 

@@ -55,14 +55,13 @@ class Labeller {
 
   /// A variable's sources are labelled before it, where they do not depend on it.
   Labels label() {
-    components_.find(inputs_);
-    for (Index component = 0; component < components_.count(); ++component) {
+    components_.find(inputs_, inputs_.num_nodes(), [&](Index component) {
       auto const variables = components_.members(component);
       if (variables.size() > 1 && options_.collapse_cycles)
-        label_nodes_of(variables);
+        label_nodes_of(component);
       else
         for (auto const& variable : variables) label_node({&variable, 1});
-    }
+    });
     return {std::move(node_of_), std::move(labels_)};
   }
 
@@ -70,9 +69,9 @@ class Labeller {
   enum Tag : std::uint32_t { load, any_offset, union_of, offset };  // the last plus an offset
 
   /// Variables that depend on each other: those on a cycle of copies are one node.
-  void label_nodes_of(std::span<Index const> variables) {
+  void label_nodes_of(Index component) {
+    auto const variables = components_.members(component);
     for (std::size_t i = 0; i < variables.size(); ++i) node_of_[variables[i]] = static_cast<Index>(i);
-    Index const component = components_[variables.front()];
     auto const num_variables = static_cast<Index>(variables.size());
     copies_.find(rows_of(num_variables, [&](auto const& add) {
       for (Index i = 0; i < num_variables; ++i)
@@ -112,10 +111,10 @@ class Labeller {
       return;
     }
     auto const label = labels_[input.source];
+    if (label == no_targets) return;
     bool const is_known = label != unknown_label;
-    Index const source = node_of_[input.source];
-    if (label == no_targets || (input.kind == ConstraintKind::copy && source == node)) return;
-    auto const key = is_known ? label : static_cast<std::uint32_t>(source);
+    auto const key = is_known ? label : static_cast<std::uint32_t>(node_of_[input.source]);
+    if (input.kind == ConstraintKind::copy && !is_known && key == static_cast<std::uint32_t>(node)) return;
     switch (input.kind) {
       case ConstraintKind::copy: values_.push_back(is_known ? label : atom(union_of, key, false)); break;
       case ConstraintKind::load:
@@ -132,9 +131,10 @@ class Labeller {
 
   /// The label of all values together.
   Label united() {
+    if (values_.empty()) return no_targets;
+    if (values_.size() == 1) return values_.front();
     std::sort(values_.begin(), values_.end());
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-    if (values_.empty()) return no_targets;
     if (values_.size() == 1) return values_.front();
     auto const first_atom = std::lower_bound(values_.begin(), values_.end(), atom_bit);
     elements_.clear();
