@@ -28,7 +28,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files, like, backends{hb::backend::names().back()};
   int repeats = 5;
-  bool devices = false, lists = false, representations = false;
+  bool plans = false, devices = false, lists = false, representations = false;
   std::string commit = HORNBILL_COMMIT;
 };
 
@@ -76,19 +76,35 @@ Solution print_runs(json line, Arguments const& a, Solution const* expected, Sol
 }
 
 /// A plan, and the median time of making it.
-std::pair<HostPlan, double> planned(ConstraintSystem const& system, PlanOptions const& options, int repeats) {
+template <class MakePlan>
+std::pair<HostPlan, double> planned(int repeats, MakePlan const& make_plan) {
   std::vector<hb::points_to::PlanReport> reports;
   HostPlan plan;
   for (int i = 0; i < repeats; ++i) {
-    plan = hb::points_to::make_plan(system, options);
+    plan = make_plan();
     reports.push_back(plan.report);
   }
   return {std::move(plan), median(reports, &hb::points_to::PlanReport::elapsed_seconds)};
 }
 
+std::pair<HostPlan, double> planned(ConstraintSystem const& system, PlanOptions const& options, int repeats) {
+  return planned(repeats, [&] { return hb::points_to::make_plan(system, options); });
+}
+
 json with_plan(json line, HostPlan const& plan, double plan_seconds) {
   line.update({{"constraints_left", plan.report.constraints_left}, {"plan_seconds", plan_seconds}});
   return line;
+}
+
+/// With a plan that the backend makes; its first one is not counted.
+void measure_own_plan(json line, ConstraintSystem const& system, auto const& exec, Arguments const& a,
+                      Solution const& expected) {
+  auto const make_plan = [&] { return hb::points_to::make_plan(exec, system, {.host_below = 0}); };
+  make_plan();
+  auto const [plan, plan_seconds] = planned(a.repeats, make_plan);
+  line["plans"] = true;
+  print_runs(with_plan(line, plan, plan_seconds), a, &expected,
+             [&, &made = plan] { return hb::points_to::solve(exec, made, {.host_below = 0}); });
 }
 
 /// All but one of what saves work.
@@ -168,6 +184,7 @@ void measure_system(std::string const& name, ConstraintSystem const& system, Arg
     hb::backend::visit(backend, [&](auto const& exec) {
       print_runs(with_plan(of, plan, plan_seconds), a, &expected,
                  [&] { return hb::points_to::solve(exec, plan, {.host_below = 0}); });
+      if (a.plans) measure_own_plan(of, system, exec, a, expected);
       if (a.devices) measure_devices(of, system, exec, a, expected);
       if (a.lists) measure_lists(of, system, exec, a, expected);
       if (a.representations && expected.num_sets() > 1) measure_representations(of, system, exec, a, expected);
@@ -194,6 +211,7 @@ int main(int argc, char** argv) {
   app.add_option("FILE", a.files, "Constraints")->check(CLI::ExistingFile);
   app.add_option("--like", a.like, "Generated constraints of a program's size, e.g. linux")->delimiter(',');
   app.add_option("--backends", a.backends, "Beside one thread of the host")->delimiter(',')->capture_default_str();
+  app.add_flag("--plans", a.plans, "Also with plans that backends make by themselves");
   app.add_flag("--devices", a.devices, "Also without each device that saves work, e.g. value numbering");
   app.add_flag("--lists", a.lists, "Also by lists of 128-byte elements, a list a variable, as on GPUs in 2012");
   app.add_flag("--representations", a.representations, "Also unions of the solution's sets, kept in several ways");

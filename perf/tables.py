@@ -260,7 +260,7 @@ def backends(files):
         if is_host and not is_first:
             continue
         of_host = host[name]
-        rows.append([name, "host, one thread" if is_host else line["device"], line["rounds"], f"{line['edges']:,}", f"{line['set_bytes'] / 1e6:.1f} MB", line["launches"] or "", line["looks"] or "",
+        rows.append([name, "host, one thread" if is_host else line["device"] + (", its plan" if "plans" in line else ""), line["rounds"], f"{line['edges']:,}", f"{line['set_bytes'] / 1e6:.1f} MB", line["launches"] or "", line["looks"] or "",
                      *(f"{100 * line[step + '_seconds'] / solve:.0f} %" for step in ("prepare", "collapse", "propagate", "expand", "collect")), *([f"{1000 * t:.1f}" for t in (solve, plan)] if line["device"].startswith("NVIDIA") else ["", ""]),
                      f"{of_host['solve_seconds'] / solve:.2f}", f"{(of_host['plan_seconds'] + of_host['solve_seconds']) / (plan + solve):.2f}", {True: "yes", False: "NO"}.get(line.get("same_bits"), "")])
     print_table(["program", "device", "rounds", "edges", "sets", "launches", "looks", "prepare", "collapse", "propagate", "expand", "collect", "ms", "planning, ms", "host / this, solving", "with planning", "same bits"], rows)
@@ -272,7 +272,7 @@ def lists(files):
     for line in read_lines(files):
         name = line["program"]
         if line.get("solver") != "lists":
-            if line["case"] == "points_to" and "devices" not in line:
+            if line["case"] == "points_to" and not {"devices", "plans"} & line.keys():
                 ours[name, line["backend"]] = line
             continue
         of_ours = ours[name, line["backend"]]
@@ -285,7 +285,7 @@ def without_device(files):
     """What a backend took without each device, beside all of them."""
     whole, rows = {}, []
     for line in read_lines(files):
-        if line["case"] != "points_to" or line.get("solver") == "lists":
+        if line["case"] != "points_to" or line.get("solver") == "lists" or "plans" in line:
             continue
         name, backend = line["program"], line["backend"]
         if "devices" not in line:

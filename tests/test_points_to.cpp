@@ -93,6 +93,33 @@ TEST_CASE_TEMPLATE("points-to: backends find the sets of the definition", T, HOR
   }
 }
 
+TEST_CASE_TEMPLATE("points-to: plans of a backend have the solution of the host's", T, HORNBILL_DOUBLE_CELLS) {
+  using Exec = typename T::Exec;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    auto const system = system_of(seed);
+    auto devices = devices_of(seed % num_devices);
+    devices.plan.host_below = 0;
+    auto const plan = points_to::make_plan(Exec(), system, devices.plan);
+    REQUIRE_MESSAGE(has_sets(points_to::solve(plan, devices.solve), reference::points_to_sets(system)), "seed ", seed);
+  }
+}
+
+TEST_CASE_TEMPLATE("points-to: all backends make one plan, which leaves little more than the host's", T,
+                   HORNBILL_DOUBLE_CELLS) {
+  points_to::PlanOptions const on_backend{.host_below = 0};
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    auto const system = points_to::generate({.num_variables = 20000, .num_constraints = 23000, .seed = seed});
+    auto const by_host = points_to::make_plan(system),
+               plan = points_to::make_plan(typename T::Exec(), system, on_backend),
+               same = points_to::make_plan(Kokkos::DefaultHostExecutionSpace(), system, on_backend);
+    CHECK(plan.report.constraints_left <= by_host.report.constraints_left * 21 / 20);
+    CHECK(plan.representative == same.representative);
+    CHECK(plan.constraints == same.constraints);
+    CHECK(plan.hybrid_cycles == same.hybrid_cycles);
+    CHECK(is_same(points_to::solve(plan), points_to::solve(by_host)));
+  }
+}
+
 TEST_CASE_TEMPLATE("points-to: no device changes the solution of a backend", T, HORNBILL_DOUBLE_CELLS) {
   auto const system = test::random_constraints(
       7, {.num_objects = 1000, .num_pointers = 1000, .num_constraints = 3000, .largest_object = 40});

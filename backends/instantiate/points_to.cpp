@@ -1,6 +1,9 @@
 // Points-to analysis on devices; HORNBILL_SPACE is set by backends/CMakeLists.txt.
 //
 // kinds: plans
+#include <algorithm>
+
+#include <hornbill/points_to/detail/device_labels.hpp>
 #include <hornbill/points_to/detail/device_solver.hpp>
 
 namespace hornbill::points_to {
@@ -22,6 +25,17 @@ Solution solve_from(ExecutionSpace const& exec, HostPlan const& plan, Solution c
 }  // namespace
 
 template <class ExecutionSpace>
+HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, PlanOptions const& options) {
+  constexpr Offset most = Offset{1} << 28;  // so that numbers of labels fit
+  auto const size = std::max(system.num_constraints(), Offset{system.num_variables});
+  if (system.num_constraints() < options.host_below || options.value_numbering == ValueNumbering::none || size > most)
+    return make_plan(system, options);
+  return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
+    return detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();
+  });
+}
+
+template <class ExecutionSpace>
 Solution solve(ExecutionSpace const& exec, HostPlan const& plan, SolveOptions const& options) {
   return solve_from(exec, plan, nullptr, options);
 }
@@ -31,6 +45,7 @@ Solution resume(ExecutionSpace const& exec, HostPlan const& plan, Solution const
   return solve_from(exec, plan, &earlier, options);
 }
 
+template HostPlan make_plan(HORNBILL_SPACE const&, ConstraintSystem const&, PlanOptions const&);
 template Solution solve(HORNBILL_SPACE const&, HostPlan const&, SolveOptions const&);
 template Solution resume(HORNBILL_SPACE const&, HostPlan const&, Solution const&, SolveOptions const&);
 

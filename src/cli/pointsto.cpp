@@ -38,26 +38,46 @@ points_to::SolveOptions with_progress(points_to::SolveOptions options) {
   return options;
 }
 
-/// A device is started only for a system that it will solve.
-points_to::Solution solution_of(std::string const& backend, points_to::HostPlan const& plan,
-                                std::optional<points_to::Solution> const& earlier,
-                                points_to::SolveOptions const& options) {
-  if (points_to::is_for_host(plan, options))
-    return earlier ? points_to::resume(plan, *earlier, options) : points_to::solve(plan, options);
-  Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  return backend::visit(backend, [&](auto const& exec) {
-    return earlier ? points_to::resume(exec, plan, *earlier, options) : points_to::solve(exec, plan, options);
-  });
-}
+/// Where a backend plans or solves. A device is started only for a system that it gets.
+class Solver {
+  template <class Function>
+  auto visit(Function const& function) {
+    if (!kokkos_) kokkos_.emplace(Kokkos::InitializationSettings().set_disable_warnings(true));
+    return backend::visit(backend_, function);
+  }
+
+ public:
+  explicit Solver(PointsToArguments const& a)
+      : a_(a), backend_(a.backend.empty() ? backend::names().back() : a.backend) {}
+
+  std::string const& backend() const { return backend_; }
+  points_to::HostPlan plan(points_to::ConstraintSystem const& system) {
+    if (system.num_constraints() < a_.plan.host_below) return points_to::make_plan(system, a_.plan);
+    return visit([&](auto const& exec) { return points_to::make_plan(exec, system, a_.plan); });
+  }
+  points_to::Solution solve(points_to::HostPlan const& plan, std::optional<points_to::Solution> const& earlier,
+                            points_to::SolveOptions const& options) {
+    if (points_to::is_for_host(plan, options))
+      return earlier ? points_to::resume(plan, *earlier, options) : points_to::solve(plan, options);
+    return visit([&](auto const& exec) {
+      return earlier ? points_to::resume(exec, plan, *earlier, options) : points_to::solve(exec, plan, options);
+    });
+  }
+
+ private:
+  PointsToArguments const& a_;
+  std::string backend_;
+  std::optional<Kokkos::ScopeGuard> kokkos_;
+};
 
 void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run) {
-  auto const plan = points_to::make_plan(points_to.constraints, a.plan);
+  Solver solver(a);
+  auto const plan = solver.plan(points_to.constraints);
   auto const options = with_progress(a.solve);
-  auto const backend = a.backend.empty() ? backend::names().back() : a.backend;
-  points_to.solution = solution_of(backend, plan, points_to.solution, options);
+  points_to.solution = solver.solve(plan, points_to.solution, options);
   if (options.progress) fmt::print(stderr, "\r{:60}\r", "");
   auto const& report = points_to.solution->report;
-  run = {false, report.launches > 0 ? backend : "host", plan.report, report};
+  run = {false, report.launches > 0 ? solver.backend() : "host", plan.report, report};
 }
 
 std::map<std::string, std::string> attributes_of(PointsToRun const& run) {
@@ -143,9 +163,10 @@ void add_pointsto(CLI::App& app, int&) {
                    fmt::format("Where to solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
       ->check(known_backend());
   command
-      ->add_option("--solver", a->solve.host_below,
-                   "host: one thread; backend: all of the backend; auto (default): the one that is faster for a system "
-                   "of this size")
+      ->add_option(
+          "--solver", a->solve.host_below,
+          "host: one thread; backend: all of the backend, planning too; auto (default): the one that is faster "
+          "for a system of this size")
       ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");
@@ -154,7 +175,10 @@ void add_pointsto(CLI::App& app, int&) {
       "The solution is the least one and does not depend on these options. Examples:\n"
       "  hornbill pointsto sqlite.cons.txt -o sqlite.h5\n"
       "  hornbill pointsto sqlite.h5 --query main#argv --may-alias p q");
-  command->callback([a] { run_points_to(*a); });
+  command->callback([a] {
+    if (a->solve.host_below == 0) a->plan.host_below = 0;
+    run_points_to(*a);
+  });
 }
 
 }  // namespace hornbill::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 
 #include "hybrid_cycles.hpp"
@@ -92,7 +93,8 @@ std::vector<Constraint> reduced(std::vector<Constraint> constraints, std::vector
 
 }  // namespace
 
-HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
+HostPlan detail::make_plan(ConstraintSystem const& system, PlanOptions const& options,
+                           std::function<Labels(std::vector<Constraint> const&)> const& label) {
   auto const start = std::chrono::steady_clock::now();
   validate(system, "constraints");
   HostPlan plan;
@@ -100,13 +102,19 @@ HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
   plan.object_sizes = system.object_sizes;
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);
-  plan.representative = representatives(label_variables(system, constraints, options), plan.report);
+  plan.representative = representatives(label(constraints), plan.report);
   plan.constraints = reduced(std::move(constraints), plan.representative);
   if (options.hybrid_cycles) plan.hybrid_cycles = find_hybrid_cycles(plan);
   plan.report.constraints_left = static_cast<Offset>(plan.constraints.size());
   plan.report.hybrid_cycles = static_cast<Offset>(plan.hybrid_cycles.size());
   plan.report.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return plan;
+}
+
+HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
+  return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
+    return label_variables(system, constraints, options);
+  });
 }
 
 }  // namespace hornbill::points_to

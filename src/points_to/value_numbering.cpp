@@ -176,4 +176,27 @@ Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> c
   return Labeller(system, constraints, options).label();
 }
 
+std::vector<std::uint32_t> detail::find_copy_cycles(std::vector<std::uint32_t> const& variables,
+                                                    std::vector<Constraint> const& constraints,
+                                                    std::vector<Index>& node_of) {
+  std::vector<Index> number_of(node_of.size(), -1);
+  for (std::size_t i = 0; i < variables.size(); ++i) number_of[variables[i]] = static_cast<Index>(i);
+  std::vector<std::uint32_t> on_cycles;
+  Components components;
+  components.find(rows_of(static_cast<Index>(variables.size()), [&](auto const& add) {
+    for (auto const& c : constraints)
+      if (c.kind == ConstraintKind::copy && number_of[c.source] >= 0 && number_of[c.destination] >= 0)
+        add(number_of[c.source], number_of[c.destination]);
+  }));
+  for (Index component = 0; component < components.count(); ++component) {
+    auto const members = components.members(component);
+    if (members.size() == 1) continue;
+    for (Index const member : members) {
+      node_of[variables[member]] = static_cast<Index>(variables[members.front()]);
+      on_cycles.push_back(variables[member]);
+    }
+  }
+  return on_cycles;
+}
+
 }  // namespace hornbill::points_to

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include <hornbill/points_to/constraints.hpp>
+#include <hornbill/points_to/detail/labels.hpp>
 #include <hornbill/points_to/plan.hpp>
 
 #include "set_pool.hpp"
 
 namespace hornbill::points_to {
 
-/// A label stands for a set. Most labels are one atom, so only unions of several are sets of a pool.
-using Label = std::uint32_t;
-constexpr Label no_targets = 0, unknown_label = PairMap::none, atom_bit = Label{1} << 31;
+using detail::Label, detail::Labels, detail::no_targets, detail::unknown_label;
+/// Most labels are one atom, so only unions of several are sets of a pool.
+constexpr Label atom_bit = Label{1} << 31;
 
 /// A number for each label: `none` until it is set.
 class LabelMap {
@@ -30,13 +31,7 @@ class LabelMap {
   std::vector<std::uint32_t> of_atoms_, of_sets_;
 };
 
-/// Labels of variables: equal labels mean equal sets. All variables of a node, which is one variable or a cycle of
-/// copies, have one label.
-struct Labels {
-  std::vector<Index> node_of;      // [num_variables], one of the variables of its node
-  std::vector<Label> of_variable;  // [num_variables]
-};
-
+/// Labels of variables, by one thread.
 /// \param constraints  of the system, simplified
 /// \source Hardekopf and Lin, SAS 2007 (HVN, HU)
 Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct PlanOptions {
   ValueNumbering value_numbering = ValueNumbering::hash_unions;
   bool collapse_cycles = true;  ///< variables on a cycle of copies are one
   bool hybrid_cycles = true;    ///< find what will be a cycle as soon as a pointer has a target
+  /// systems with fewer constraints are planned by one thread of the host whatever the backend; 0: none
+  Offset host_below = std::numeric_limits<Offset>::max();
 };
 
 /// What was done before solving, and how long it took.
@@ -55,5 +58,13 @@ struct HostPlan {
 /// \throws InputError as validate() does
 /// \cost near linear in the number of constraints; on the host, one thread
 HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options = {});
+
+/// The same, but labels are found by all threads of an execution space, unless the system is small. Each backend has
+/// been compiled, see backends/instantiate/points_to.cpp.
+///
+/// A label stands for the list of values that flow in (HVN, also where HU is asked for), and variables that depend on
+/// each other by loads or offsets are told apart, so a few more constraints are left.
+template <class ExecutionSpace>
+HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, PlanOptions const& options = {});
 
 }  // namespace hornbill::points_to
