@@ -22,6 +22,12 @@ class CopyGraph {
     if (root < static_cast<Index>(sent_.size())) sent_[root] = none;
   }
 
+  /// Only these sets are kept: a number of another one says nothing any more.   \shape [num_ids] of the pool
+  void keep_sets(std::vector<bool> const& is_used) {
+    for (auto& set : sent_)
+      if (set != none && !is_used[set]) set = none;
+  }
+
   /// Brings edges into rows, and merges the nodes of each cycle.   \return how many were merged into others
   Index collapse(bool merge_cycles);
   /// Sets flow along edges in topological order, each node once; around cycles, if they are not merged, until nothing

@@ -40,14 +40,15 @@ class HostSolver {
 
   Solution solve() {
     report_.prepare_seconds = watch_.lap();
-    do {
+    for (bool has_changed = true; has_changed;) {
       ++report_.rounds;
       collapse();
       propagate();
       if (options_.progress) options_.progress(report_.rounds, pool_.num_sets());
-    } while (expand());
+      has_changed = expand();
+      forget_sets();
+    }
     report_.unions = static_cast<Offset>(pool_.num_unions());
-    report_.set_bytes = static_cast<Offset>(pool_.bytes());
     return collected();
   }
 
@@ -66,6 +67,7 @@ class HostSolver {
     report_.propagate_seconds += watch.lap();
   }
   bool expand();
+  void forget_sets();
   void apply_to_new_targets(Index d);
   void merge_contents(SetId targets, Index variable);
   void add_edges(SetId targets, Group group);
@@ -224,6 +226,19 @@ void HostSolver::add_edge(Index from, Index to, Offset& num_edges) {
   nodes_.add_to(to, nodes_.set(from));
 }
 
+/// Most sets are of use for a while: later where a node has one, or where a pointer's targets are compared with it.
+void HostSolver::forget_sets() {
+  auto const bytes = static_cast<Offset>(pool_.bytes());
+  report_.set_bytes = std::max(report_.set_bytes, bytes);
+  if (!pool_.has_grown(options_.forget_above)) return;
+  std::vector<bool> is_used(pool_.num_ids());
+  nodes_.mark_sets(is_used);
+  for (auto const set : done_) is_used[set] = true;
+  graph_.keep_sets(is_used);
+  offsets_.clear();
+  pool_.keep(is_used);
+}
+
 // --- the result ---
 
 Solution HostSolver::collected() {
@@ -231,7 +246,7 @@ Solution HostSolver::collected() {
   Solution solution;
   solution.set_of_variable.resize(plan_.num_variables);
   solution.set_offsets = {0, 0};
-  std::vector<Index> number(pool_.num_sets(), -1);
+  std::vector<Index> number(pool_.num_ids(), -1);
   number[empty_set] = 0;
   std::vector<SetId> sets{empty_set};  // by number
   for (Index v = 0; v < plan_.num_variables; ++v) {

@@ -40,6 +40,11 @@ class Nodes {
     return true;
   }
   SetId set(Index root) const { return sets_[root]; }
+  /// Marks the sets of nodes.   \shape [num_ids] of the pool
+  void mark_sets(std::vector<bool>& is_used) const {
+    for (Index node = 0; node < size(); ++node)
+      if (parents_[node] == node) is_used[sets_[node]] = true;
+  }
   /// \return whether the set has grown
   bool add_to(Index root, SetId set) {
     auto const united = pool_.unite(sets_[root], set);

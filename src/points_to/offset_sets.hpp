@@ -17,6 +17,8 @@ class OffsetSets {
   OffsetSets(HostPlan const& plan, SetPool& pool);
   SetId shifted(SetId objects, Index offset);
   SetId all_fields(SetId objects);
+  /// Forgets which were formed, as the pool forgets sets.
+  void clear() { shifted_ = all_fields_ = PairMap(); }
 
  private:
   std::span<std::uint64_t const> objects_beyond(Index offset);

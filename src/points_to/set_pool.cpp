@@ -103,6 +103,7 @@ SetId SetPool::unite_different(SetId a, SetId b) {
   rest(y, k);
   auto const result = is_x ? a : is_y ? b : intern(count);
   unions_(a, b) = result;
+  ++num_unions_;
   return result;
 }
 
@@ -123,7 +124,7 @@ SetId SetPool::subtract_different(SetId a, SetId b) {
 
 SetId SetPool::intern(std::uint32_t count) {
   if (count == 0) return empty_set;
-  if (2 * sets_.size() > index_.size()) grow_index();
+  if (2 * sets_.size() > index_.size()) fill_index(2 * index_.size());
   auto const hash = hash_of(scratch_bits_.data(), scratch_positions_.data(), count);
   auto at = hash & (index_.size() - 1);
   for (; index_[at] != empty_set; at = (at + 1) & (index_.size() - 1)) {
@@ -133,14 +134,27 @@ SetId SetPool::intern(std::uint32_t count) {
         std::equal(set.positions, set.positions + count, scratch_positions_.begin()))
       return index_[at];
   }
-  index_[at] = static_cast<SetId>(sets_.size());
-  hashes_.push_back(hash);
-  store(count);
-  return index_[at];
+  auto const words = stored({scratch_bits_.data(), scratch_positions_.data(), count});
+  auto const id = free_id();
+  sets_[id] = words;
+  hashes_[id] = hash;
+  return index_[at] = id;
 }
 
-void SetPool::store(std::uint32_t count) {
-  std::size_t const size = count + (count + 1) / 2;  // positions lie behind the bits
+SetId SetPool::free_id() {
+  if (free_.empty()) {
+    sets_.emplace_back();
+    hashes_.push_back(0);
+    return static_cast<SetId>(sets_.size() - 1);
+  }
+  auto const id = free_.back();
+  free_.pop_back();
+  return id;
+}
+
+/// A copy in memory of the pool.
+Words SetPool::stored(Words const& words) {
+  std::size_t const size = words.count + (words.count + 1) / 2;  // positions lie behind the bits
   if (chunk_used_ + size > chunk_size_) {
     chunk_size_ = std::max(size, words_of_chunk);
     auto const needed = bytes() + chunk_size_ * sizeof(std::uint64_t);
@@ -150,20 +164,37 @@ void SetPool::store(std::uint32_t count) {
     bytes_ += chunk_size_ * sizeof(std::uint64_t);
   }
   auto* const bits = chunks_.back().get() + chunk_used_;
-  auto* const positions = reinterpret_cast<std::uint32_t*>(bits + count);
-  std::copy(scratch_bits_.begin(), scratch_bits_.begin() + count, bits);
-  std::copy(scratch_positions_.begin(), scratch_positions_.begin() + count, positions);
+  auto* const positions = reinterpret_cast<std::uint32_t*>(bits + words.count);
+  std::copy(words.bits, words.bits + words.count, bits);
+  std::copy(words.positions, words.positions + words.count, positions);
   chunk_used_ += size;
-  sets_.push_back({bits, positions, count});
+  num_words_ += size;
+  return {bits, positions, words.count};
 }
 
-void SetPool::grow_index() {
-  index_.assign(2 * index_.size(), empty_set);
+void SetPool::fill_index(std::size_t size) {
+  index_.assign(size, empty_set);
   for (SetId set = 1; set < sets_.size(); ++set) {
-    auto at = hashes_[set] & (index_.size() - 1);
-    while (index_[at] != empty_set) at = (at + 1) & (index_.size() - 1);
+    if (sets_[set].count == 0) continue;
+    auto at = hashes_[set] & (size - 1);
+    while (index_[at] != empty_set) at = (at + 1) & (size - 1);
     index_[at] = set;
   }
+}
+
+void SetPool::keep(std::vector<bool> const& is_used) {
+  auto const old = std::move(chunks_);
+  chunks_.clear();
+  chunk_used_ = chunk_size_ = bytes_ = num_words_ = 0;
+  free_.clear();
+  for (auto set = static_cast<SetId>(sets_.size()) - 1; set > empty_set; --set) {
+    sets_[set] = is_used[set] ? stored(sets_[set]) : Words{};
+    if (!is_used[set]) free_.push_back(set);
+  }
+  fill_index(index_.size());
+  unions_.keep_if([&](SetId a, SetId b, SetId both) { return is_used[a] && is_used[b] && is_used[both]; });
+  differences_ = PairMap();  // hardly any is asked for in a later round
+  num_words_kept_ = num_words_;
 }
 
 std::size_t SetPool::num_elements(SetId set) const {
@@ -175,7 +206,7 @@ std::size_t SetPool::num_elements(SetId set) const {
 
 std::size_t SetPool::bytes() const {
   return bytes_ + sets_.capacity() * sizeof(Words) + hashes_.capacity() * sizeof(std::uint64_t) +
-         index_.size() * sizeof(SetId) + unions_.bytes() + differences_.bytes();
+         free_.capacity() * sizeof(SetId) + index_.size() * sizeof(SetId) + unions_.bytes() + differences_.bytes();
 }
 
 }  // namespace hornbill::points_to

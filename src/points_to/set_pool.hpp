@@ -36,7 +36,16 @@ class PairMap {
     }
     return slot.value;
   }
-  std::size_t size() const { return size_; }
+  /// Forgets pairs that something does not hold of: keeps(first, second, number).
+  template <class Keeps>
+  void keep_if(Keeps const& keeps) {
+    PairMap kept;
+    for (auto const& slot : slots_) {
+      auto const first = static_cast<std::uint32_t>(slot.key >> 32), second = static_cast<std::uint32_t>(slot.key);
+      if (slot.key != unused && keeps(first, second, slot.value)) kept(first, second) = slot.value;
+    }
+    *this = std::move(kept);
+  }
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
  private:
@@ -71,7 +80,7 @@ struct Words {
   std::uint32_t count = 0;
 };
 
-/// All sets, each stored once. Nothing is forgotten.
+/// All sets, each stored once.
 class SetPool {
  public:
   SetPool();
@@ -106,8 +115,15 @@ class SetPool {
         function(static_cast<Index>(words.positions[i] * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
   }
   std::size_t num_elements(SetId set) const;
-  std::size_t num_sets() const { return sets_.size(); }
-  std::size_t num_unions() const { return unions_.size(); }
+  std::size_t num_sets() const { return sets_.size() - free_.size(); }
+  /// Numbers of sets are below.
+  std::size_t num_ids() const { return sets_.size(); }
+  /// How many unions were formed.
+  std::size_t num_unions() const { return num_unions_; }
+  /// Whether sets take so much more memory than twice that of the last keep().   \units bytes
+  bool has_grown(std::size_t by) const { return num_words_ > 2 * num_words_kept_ + by / sizeof(std::uint64_t); }
+  /// Forgets other sets, whose numbers will be those of new ones, and what is known of them.   \shape [num_ids]
+  void keep(std::vector<bool> const& is_used);
   /// From now on sets may take so much memory.   \param max_bytes  0: as much as the machine has
   void set_limit(std::size_t max_bytes);
   std::size_t bytes() const;
@@ -118,14 +134,18 @@ class SetPool {
   /// The set whose words are those of the scratch memory, of which so many are used.
   SetId intern(std::uint32_t count);
   void reserve_scratch(std::size_t count);
-  void store(std::uint32_t count);
-  void grow_index();
+  SetId free_id();
+  Words stored(Words const& words);
+  void fill_index(std::size_t size);
 
-  std::vector<Words> sets_;
-  std::vector<std::uint64_t> hashes_;                     // [num_sets]
+  std::vector<Words> sets_;                               // [num_ids]
+  std::vector<std::uint64_t> hashes_;                     // [num_ids]
+  std::vector<SetId> free_;                               // numbers of no set
   std::vector<SetId> index_;                              // by hash; empty_set where there is none
   std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;  // of the words of all sets
   std::size_t chunk_used_ = 0, chunk_size_ = 0, bytes_ = 0, max_bytes_ = SIZE_MAX;
+  std::size_t num_words_ = 0, num_words_kept_ = 0;  // of sets
+  std::size_t num_unions_ = 0;
   std::vector<std::uint64_t> scratch_bits_;
   std::vector<std::uint32_t> scratch_positions_;
   PairMap unions_, differences_;
