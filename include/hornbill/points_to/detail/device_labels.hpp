@@ -14,7 +14,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/intrinsics.hpp>
-#include <hornbill/detail/allocate.hpp>
+#include <hornbill/points_to/detail/device_arrays.hpp>
 #include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/labels.hpp>
 #include <hornbill/points_to/detail/shared_blocks.hpp>
@@ -355,23 +355,9 @@ class DeviceLabeller {
   using Array = Kokkos::View<T*, Memory>;
   using List = Array<std::uint32_t>;
 
-  template <class T>
-  Array<T> array(char const* name, std::size_t size) {
-    return hornbill::detail::allocate<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
-  }
-  template <class T>
-  Array<T> zeros(char const* name, std::size_t size) {
-    return hornbill::detail::allocate_initialised<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
-  }
-  template <class T>
-  Array<T> copied(char const* name, std::vector<T> const& values) {
-    auto const view = array<T>(name, values.size());
-    Kokkos::deep_copy(exec_, view, Kokkos::View<T const*, Kokkos::HostSpace>(values.data(), values.size()));
-    return view;
-  }
   template <class Functor>
   void for_each(char const* name, std::size_t count, Functor const& functor) {
-    Kokkos::parallel_for(std::string("hornbill::points_to::") + name,
+    Kokkos::parallel_for(label_of(name),
                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
@@ -411,24 +397,24 @@ void DeviceLabeller<ExecutionSpace>::allocate(ConstraintSystem const& system) {
   auto const n = static_cast<std::size_t>(system.num_variables);
   g_.num_variables = static_cast<std::uint32_t>(n);
   g_.num_objects = static_cast<std::uint32_t>(system.num_objects());
-  g_.begin = zeros<std::uint32_t>("begin", n + 1);
-  g_.next = zeros<std::uint32_t>("next", n);
-  g_.inputs = array<LabelInput>("inputs", num_inputs);
-  g_.values = array<Label>("values", num_inputs);
-  g_.labels = array<Label>("labels", n);
-  g_.followers = array<std::uint32_t>("followers", n);
-  g_.is_core = array<std::uint8_t>("is_core", n);
-  g_.operations = zeros<std::uint64_t>("operations", index_size_for(num_operations));
-  g_.lists = zeros<std::uint32_t>("lists", index_size_for(num_inputs / 2));  // each of two or more
+  g_.begin = zeros<std::uint32_t>(exec_, "begin", n + 1);
+  g_.next = zeros<std::uint32_t>(exec_, "next", n);
+  g_.inputs = array<LabelInput>(exec_, "inputs", num_inputs);
+  g_.values = array<Label>(exec_, "values", num_inputs);
+  g_.labels = array<Label>(exec_, "labels", n);
+  g_.followers = array<std::uint32_t>(exec_, "followers", n);
+  g_.is_core = array<std::uint8_t>(exec_, "is_core", n);
+  g_.operations = zeros<std::uint64_t>(exec_, "operations", index_size_for(num_operations));
+  g_.lists = zeros<std::uint32_t>(exec_, "lists", index_size_for(num_inputs / 2));  // each of two or more
   g_.appended = Kokkos::View<std::uint32_t, Memory>("hornbill::points_to::appended");
-  all_ = array<std::uint32_t>("all", n);
-  left_ = array<std::uint32_t>("left", n);
-  behind_core_ = array<std::uint32_t>("behind_core", n);
+  all_ = array<std::uint32_t>(exec_, "all", n);
+  left_ = array<std::uint32_t>(exec_, "left", n);
+  behind_core_ = array<std::uint32_t>(exec_, "behind_core", n);
 }
 
 template <class ExecutionSpace>
 void DeviceLabeller<ExecutionSpace>::make_rows() {
-  auto const constraints = copied("constraints", constraints_);
+  auto const constraints = copied(exec_, "constraints", constraints_);
   for_each("count_inputs", constraints_.size(), CountInputs<Memory>{g_, constraints});
   Kokkos::parallel_scan("hornbill::points_to::place_inputs",
                         Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, g_.num_variables), PlaceInputs<Memory>{g_});
@@ -490,7 +476,8 @@ void DeviceLabeller<ExecutionSpace>::label_cycles(std::uint32_t count) {
     labels.push_back(g_.own_label(static_cast<std::uint32_t>(node)));
   }
   for_each("set_labels", on_cycles.size(),
-           SetLabels<Memory>{g_, copied("variables_on_cycles", on_cycles), copied("labels_of_cycles", labels)});
+           SetLabels<Memory>{g_, copied(exec_, "variables_on_cycles", on_cycles),
+                             copied(exec_, "labels_of_cycles", labels)});
   exec_.fence("hornbill::points_to: labels of cycles are on the device");
 }
 

@@ -16,6 +16,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/points_to/detail/collect.hpp>
 #include <hornbill/points_to/detail/cycles.hpp>
+#include <hornbill/points_to/detail/device_arrays.hpp>
 #include <hornbill/points_to/detail/expand.hpp>
 #include <hornbill/points_to/detail/host_arrays.hpp>
 #include <hornbill/points_to/detail/propagate.hpp>
@@ -107,23 +108,9 @@ class DeviceSolver {
   SharedSetSizes first_sizes() const;
   void allocate();
   void allocate_dereferences();
-  template <class T>
-  Array<T> array(char const* name, std::size_t size) {
-    return hornbill::detail::allocate<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
-  }
-  template <class T>
-  Array<T> zeros(char const* name, std::size_t size) {
-    return hornbill::detail::allocate_initialised<Array<T>>(exec_, std::string("hornbill::points_to::") + name, size);
-  }
-  template <class T>
-  Array<T> copied(char const* name, std::vector<T> const& values) {
-    auto const view = array<T>(name, values.size());
-    Kokkos::deep_copy(exec_, view, Kokkos::View<T const*, Kokkos::HostSpace>(values.data(), values.size()));
-    return view;
-  }
   template <class View>
   void resize(View& view, char const* name, std::size_t size) {
-    auto const larger = zeros<typename View::value_type>(name, size);
+    auto const larger = zeros<typename View::value_type>(exec_, name, size);
     auto const all = Kokkos::pair<std::size_t, std::size_t>(0, view.extent(0));
     Kokkos::deep_copy(exec_, Kokkos::subview(larger, all), view);
     exec_.fence("hornbill::points_to: an array has moved");
@@ -159,26 +146,26 @@ class DeviceSolver {
   void for_each(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    Kokkos::parallel_for(std::string("hornbill::points_to::") + name,
+    Kokkos::parallel_for(label_of(name),
                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
   void scan(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    Kokkos::parallel_scan(std::string("hornbill::points_to::") + name,
+    Kokkos::parallel_scan(label_of(name),
                           Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
   void for_each_by_workers(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    detail::for_each_by_workers(exec_, std::string("hornbill::points_to::") + name, sets_, count, functor);
+    detail::for_each_by_workers(exec_, label_of(name), sets_, count, functor);
   }
   template <class Functor>
   void walk(char const* name, Functor const& functor) {
     ++report_.launches;
-    detail::walk(exec_, std::string("hornbill::points_to::") + name, sets_, queue_, functor);
+    detail::walk(exec_, label_of(name), sets_, queue_, functor);
   }
   template <class Functor>
   void for_each_slot(char const* name, Functor const& functor) {
@@ -224,9 +211,9 @@ void DeviceSolver<ExecutionSpace>::look_at_rows() {
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::add_sets(HostSets const& sets) {
-  FormSets<Memory> const form{copied("objects", sets.objects), copied("begins", sets.begins),
-                              array<std::uint32_t>("numbers", sets.size())};
-  auto const nodes = copied("nodes", sets.nodes), set_of_node = copied("set_of_node", sets.set_of_node);
+  FormSets<Memory> const form{copied(exec_, "objects", sets.objects), copied(exec_, "begins", sets.begins),
+                              array<std::uint32_t>(exec_, "numbers", sets.size())};
+  auto const nodes = copied(exec_, "nodes", sets.nodes), set_of_node = copied(exec_, "set_of_node", sets.set_of_node);
   for (;;) {
     for_each_by_workers("form_sets", sets.size(), form);
     for_each("add_sets", sets.nodes.size(), AddSets<Memory>{g_, nodes, set_of_node, form.numbers});

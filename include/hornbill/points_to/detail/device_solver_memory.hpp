@@ -48,15 +48,15 @@ void DeviceSolver<ExecutionSpace>::allocate() {
   auto const num_nodes = capacity("nodes", num_variables, num_variables + num_left / 8 + 64, most_nodes);
   auto const num_edges = capacity("edges", host_.edges.size(), 4 * num_left + 256, most_edges);
   sets_ = make_shared_sets(exec_, first_sizes());
-  g_.parent = array<std::uint32_t>("parent", num_nodes);
+  g_.parent = array<std::uint32_t>(exec_, "parent", num_nodes);
   auto& parents = host_.parents;
   for (auto node = parents.size(); node < num_nodes; ++node) parents.push_back(static_cast<std::uint32_t>(node));
   Kokkos::deep_copy(exec_, g_.parent, Kokkos::View<std::uint32_t const*, Kokkos::HostSpace>(parents.data(), num_nodes));
-  g_.sets = zeros<SharedSetId>("sets", num_nodes);
-  g_.pass_of = zeros<std::uint32_t>("pass_of", num_nodes);
+  g_.sets = zeros<SharedSetId>(exec_, "sets", num_nodes);
+  g_.pass_of = zeros<std::uint32_t>(exec_, "pass_of", num_nodes);
   allocate_slots(num_nodes);
-  g_.edges = array<FlowEdge>("edges", num_edges);
-  g_.inputs = array<FlowInput>("inputs", num_left + 256);
+  g_.edges = array<FlowEdge>(exec_, "edges", num_edges);
+  g_.inputs = array<FlowInput>(exec_, "inputs", num_left + 256);
   allocate_entries(num_edges, num_left + 256);
   g_.counters = decltype(g_.counters)(Kokkos::view_alloc(exec_, "hornbill::points_to::flow_counters"));
   now_.nodes = static_cast<std::uint32_t>(num_variables);
@@ -74,16 +74,16 @@ void DeviceSolver<ExecutionSpace>::allocate() {
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
   auto const count = host_.dereferences.size();
-  d_.list = copied("dereferences", host_.dereferences);
-  d_.ends = copied("ends", host_.ends);
-  d_.with_cycles = copied("with_cycles", host_.with_cycles);
-  d_.done = zeros<SharedSetId>("done", count);
-  d_.now = zeros<SharedSetId>("now", count);
-  d_.targets = zeros<SharedSetId>("targets", count);
-  d_.groups = array<TargetGroup>("groups", count);
-  offsets_.object_sizes = copied("object_sizes", plan_.object_sizes);
-  offsets_.list = copied("offsets", host_.offsets);
-  offsets_.first_field = copied("first_field", plan_.first_field);
+  d_.list = copied(exec_, "dereferences", host_.dereferences);
+  d_.ends = copied(exec_, "ends", host_.ends);
+  d_.with_cycles = copied(exec_, "with_cycles", host_.with_cycles);
+  d_.done = zeros<SharedSetId>(exec_, "done", count);
+  d_.now = zeros<SharedSetId>(exec_, "now", count);
+  d_.targets = zeros<SharedSetId>(exec_, "targets", count);
+  d_.groups = array<TargetGroup>(exec_, "groups", count);
+  offsets_.object_sizes = copied(exec_, "object_sizes", plan_.object_sizes);
+  offsets_.list = copied(exec_, "offsets", host_.offsets);
+  offsets_.first_field = copied(exec_, "first_field", plan_.first_field);
   auto const words = sets_.words_of_row();
   offsets_.masks =
       decltype(offsets_.masks)(Kokkos::view_alloc(exec_, "hornbill::points_to::masks", Kokkos::WithoutInitializing),
@@ -96,8 +96,8 @@ void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_by_set(std::size_t num_sets) {
-  d_.num_ends = zeros<std::uint64_t>("num_ends", num_sets);
-  d_.group_of = array<std::uint32_t>("group_of", num_sets);
+  d_.num_ends = zeros<std::uint64_t>(exec_, "num_ends", num_sets);
+  d_.group_of = array<std::uint32_t>(exec_, "group_of", num_sets);
 }
 
 /// Arrays that have no content between passes.
@@ -105,27 +105,27 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_slots(std::size_t num_nodes) {
   for (auto* view : {&g_.slot_of, &g_.absorbed, &g_.active, &g_.waiting_in, &g_.waiting_out, &g_.copies_in, &g_.colour,
                      &g_.state, &g_.news, &g_.parts_left, &g_.input_next})
-    *view = array<std::uint32_t>("slots", num_nodes);
-  g_.input_begin = array<std::uint32_t>("input_begin", num_nodes + 1);
+    *view = array<std::uint32_t>(exec_, "slots", num_nodes);
+  g_.input_begin = array<std::uint32_t>(exec_, "input_begin", num_nodes + 1);
   for (auto* rows : {&g_.in, &g_.out}) {
-    rows->begin = array<std::uint32_t>("row_begin", num_nodes + 1);
-    rows->next = array<std::uint32_t>("row_next", num_nodes);
-    rows->first_part = array<std::uint32_t>("first_part", num_nodes);
+    rows->begin = array<std::uint32_t>(exec_, "row_begin", num_nodes + 1);
+    rows->next = array<std::uint32_t>(exec_, "row_next", num_nodes);
+    rows->first_part = array<std::uint32_t>(exec_, "first_part", num_nodes);
   }
 }
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::size_t num_inputs) {
-  g_.kept = array<FlowEdge>("kept", num_edges);
-  g_.row_inputs = array<SharedSetId>("row_inputs", num_inputs + g_.parent.extent(0));
+  g_.kept = array<FlowEdge>(exec_, "kept", num_edges);
+  g_.row_inputs = array<SharedSetId>(exec_, "row_inputs", num_inputs + g_.parent.extent(0));
   auto const parts = 2 * (num_edges + num_inputs + g_.parent.extent(0)) / part_size<Memory> + 64;
   for (auto* rows : {&g_.in, &g_.out}) {
-    rows->others = array<std::uint32_t>("row_others", num_edges);
-    rows->slot_of_part = array<std::uint32_t>("slot_of_part", parts);
+    rows->others = array<std::uint32_t>(exec_, "row_others", num_edges);
+    rows->slot_of_part = array<std::uint32_t>(exec_, "slot_of_part", parts);
   }
-  g_.part_sets = array<SharedSetId>("part_sets", parts);
+  g_.part_sets = array<SharedSetId>(exec_, "part_sets", parts);
   queue_ = make_work_queue(exec_, g_.parent.extent(0) + 2 * parts, sets_.sizes.workers);
-  g_.seen = zeros<std::uint64_t>("seen", index_size_for(num_edges));
+  g_.seen = zeros<std::uint64_t>(exec_, "seen", index_size_for(num_edges));
 }
 
 /// As many as are wanted, or as there can be.
@@ -214,12 +214,12 @@ Solution DeviceSolver<ExecutionSpace>::collected() {
   Stopwatch watch;
   auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
   Collected<Memory> c;
-  c.first = array<std::uint32_t>("first", num_sets());
+  c.first = array<std::uint32_t>(exec_, "first", num_sets());
   Kokkos::deep_copy(exec_, c.first, no_node);
-  c.sizes = zeros<std::uint32_t>("sizes", num_sets());
-  c.numbers = zeros<std::uint32_t>("numbers", num_sets());
-  c.set_of_variable = array<Index>("set_of_variable", num_variables);
-  c.offsets = zeros<Offset>("offsets", num_sets() + 2);
+  c.sizes = zeros<std::uint32_t>(exec_, "sizes", num_sets());
+  c.numbers = zeros<std::uint32_t>(exec_, "numbers", num_sets());
+  c.set_of_variable = array<Index>(exec_, "set_of_variable", num_variables);
+  c.offsets = zeros<Offset>(exec_, "offsets", num_sets() + 2);
   Solution solution;
   for_each("find_firsts", num_variables, FindFirsts<Memory>{g_, c});
   for_each_by_workers("count_elements", num_variables, CountElements<Memory>{g_, c});
@@ -229,7 +229,7 @@ Solution DeviceSolver<ExecutionSpace>::collected() {
                           Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, plan_.num_variables), NumberSets<Memory>{g_, c},
                           sum);
   exec_.fence("hornbill::points_to: distinct sets are counted");
-  c.objects = array<Index>("objects", static_cast<std::size_t>(sum.elements));
+  c.objects = array<Index>(exec_, "objects", static_cast<std::size_t>(sum.elements));
   for_each_by_workers("write_sets", num_variables, WriteSets<Memory>{g_, c});
   auto const read = [&]<class T>(std::vector<T>& to, Array<T> const& from, std::size_t count) {
     to.reserve(count);
