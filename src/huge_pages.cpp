@@ -1,4 +1,4 @@
-#include <hornbill/detail/allocate.hpp>
+#include <hornbill/detail/huge_pages.hpp>
 
 #ifdef __linux__
 #include <cstdint>

@@ -130,6 +130,20 @@ TEST_CASE_TEMPLATE("points-to: all backends make one plan, which leaves little m
   }
 }
 
+TEST_CASE_TEMPLATE("points-to: the host labels chains that are too long for a backend", T, HORNBILL_DOUBLE_CELLS) {
+  for (Index length : {400, 700}) {
+    ConstraintSystem chain;
+    chain.num_variables = 1 + length;
+    chain.object_sizes = {1};
+    chain.is_function = {0};
+    chain.constraints.push_back({ConstraintKind::address_of, 0, length});
+    for (Index v = 1; v < length; ++v) chain.constraints.push_back({ConstraintKind::copy, v + 1, v});
+    auto const plan = points_to::make_plan(typename T::Exec(), chain, {.host_below = 0});
+    CHECK(plan.constraints == std::vector<Constraint>{{ConstraintKind::address_of, 0, 1}});
+  }
+  CHECK(points_to::make_plan(typename T::Exec(), ConstraintSystem{}, {.host_below = 0}).constraints.empty());
+}
+
 TEST_CASE_TEMPLATE("points-to: no device changes the solution of a backend", T, HORNBILL_DOUBLE_CELLS) {
   auto const system = test::random_constraints(
       7, {.num_objects = 1000, .num_pointers = 1000, .num_constraints = 3000, .largest_object = 40});

@@ -2,6 +2,7 @@
 //
 // kinds: plans
 #include <algorithm>
+#include <utility>
 
 #include <hornbill/points_to/detail/device_labels.hpp>
 #include <hornbill/points_to/detail/device_solver.hpp>
@@ -31,7 +32,8 @@ HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, P
   if (system.num_constraints() < options.host_below || options.value_numbering == ValueNumbering::none || size > most)
     return make_plan(system, options);
   return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
-    return detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();
+    auto labels = detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();
+    return labels ? std::move(*labels) : detail::label_variables(system, constraints, options);
   });
 }
 

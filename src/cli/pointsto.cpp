@@ -38,7 +38,7 @@ points_to::SolveOptions with_progress(points_to::SolveOptions options) {
   return options;
 }
 
-/// Where a backend plans or solves. A device is started only for a system that it gets.
+/// Plans and solves. A device is started only for a system that it gets.
 class Solver {
   template <class Function>
   auto visit(Function const& function) {
@@ -163,10 +163,10 @@ void add_pointsto(CLI::App& app, int&) {
                    fmt::format("Where to solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
       ->check(known_backend());
   command
-      ->add_option(
-          "--solver", a->solve.host_below,
-          "host: one thread; backend: all of the backend, planning too; auto (default): the one that is faster "
-          "for a system of this size")
+      ->add_option("--solver", a->solve.host_below,
+                   "host: one thread; backend: all threads of the backend, also for planning; auto (default): the one "
+                   "that is faster "
+                   "for a system of this size")
       ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");

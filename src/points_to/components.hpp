@@ -6,14 +6,17 @@
 #include <span>
 #include <vector>
 
+#include <hornbill/detail/huge_pages.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::points_to {
 
+using hornbill::detail::HugePageVector;
+
 /// Edges by the node that they leave.
 struct Rows {
-  std::vector<Index> offsets{0};  // [num_nodes + 1]
-  std::vector<Index> targets;
+  HugePageVector<Index> offsets{0};  // [num_nodes + 1]
+  HugePageVector<Index> targets;
 
   Index num_nodes() const { return static_cast<Index>(offsets.size()) - 1; }
   Index target(Index, Index edge) const { return targets[edge]; }
@@ -73,7 +76,7 @@ class Components {
 
  private:
   struct Frame {
-    Index node, next, end, visit;  ///< next edge and the last one's; number of the node when it was entered
+    Index node, next, end, visit;  ///< edges `next` to `end` are left; number of the node when it was entered
   };
 
   template <class Graph>
@@ -117,8 +120,8 @@ class Components {
   }
 
   // 0: not entered; above: the least number that a node on the path is known to reach; below: ~component
-  std::vector<Index> state_;
-  std::vector<Index> order_, ends_;  // ends of components in the order
+  HugePageVector<Index> state_;
+  HugePageVector<Index> order_, ends_;  // ends of components in the order
   std::vector<Index> path_;
   std::vector<Frame> frames_;
   Index num_visited_ = 0;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <hornbill/detail/allocate.hpp>
+#include <hornbill/detail/huge_pages.hpp>
 #include <hornbill/points_to/detail/stopwatch.hpp>
 #include <hornbill/points_to/solve.hpp>
 
@@ -46,7 +46,8 @@ class HostSolver {
       propagate();
       if (options_.progress) options_.progress(report_.rounds, pool_.num_sets());
       has_changed = expand();
-      forget_sets();
+      report_.set_bytes = std::max(report_.set_bytes, static_cast<Offset>(pool_.bytes()));
+      if (has_changed) forget_sets();
     }
     report_.unions = static_cast<Offset>(pool_.num_unions());
     return collected();
@@ -226,17 +227,18 @@ void HostSolver::add_edge(Index from, Index to, Offset& num_edges) {
   nodes_.add_to(to, nodes_.set(from));
 }
 
-/// Most sets are of use for a while: later where a node has one, or where a pointer's targets are compared with it.
+/// Most sets are of use in one round, and later only where a node has one, or where a pointer's targets are compared
+/// with it.
 void HostSolver::forget_sets() {
-  auto const bytes = static_cast<Offset>(pool_.bytes());
-  report_.set_bytes = std::max(report_.set_bytes, bytes);
   if (!pool_.has_grown(options_.forget_above)) return;
+  Stopwatch watch;
   std::vector<bool> is_used(pool_.num_ids());
   nodes_.mark_sets(is_used);
   for (auto const set : done_) is_used[set] = true;
   graph_.keep_sets(is_used);
   offsets_.clear();
   pool_.keep(is_used);
+  report_.expand_seconds += watch.lap();
 }
 
 // --- the result ---
@@ -259,8 +261,7 @@ Solution HostSolver::collected() {
     solution.set_of_variable[v] = number[set];
   }
   auto& objects = solution.set_objects;
-  objects.reserve(static_cast<std::size_t>(solution.set_offsets.back()));
-  hornbill::detail::ask_for_huge_pages(objects.data(), objects.capacity() * sizeof(Index));
+  objects = hornbill::detail::vector_with_room<Index>(static_cast<std::size_t>(solution.set_offsets.back()));
   for (auto const set : sets) pool_.for_each(set, [&](Index object) { objects.push_back(object); });
   report_.collect_seconds = watch.lap();
   solution.report = report_;

@@ -58,9 +58,9 @@ class ContentGraph {
     return number;
   }
 
-  std::vector<Index> content_of_, number_of_;  // of variables, and `none`
-  std::vector<Index> pointers_, variables_;    // of contents, and of what follows them
-  std::vector<Pair> edges_;
+  HugePageVector<Index> content_of_, number_of_;  // of variables, and `none`
+  std::vector<Index> pointers_, variables_;       // of contents, and of what follows them
+  HugePageVector<Pair> edges_;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace hornbill::points_to {
 
-/// Equations (5) and (6) of hornbill/points_to/README.md, for sets; each is formed once.
+/// Equations (5) and (6) of hornbill/points_to/README.md, for sets; each is formed once between calls of clear().
 class OffsetSets {
  public:
   OffsetSets(HostPlan const& plan, SetPool& pool);

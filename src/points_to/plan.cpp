@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include <hornbill/detail/huge_pages.hpp>
+
 #include "hybrid_cycles.hpp"
 #include "value_numbering.hpp"
 
@@ -22,8 +24,7 @@ bool offset_zero_copies(ConstraintSystem const& system) {
 std::vector<Constraint> simplified(ConstraintSystem const& system) {
   bool const zero_copies = offset_zero_copies(system);
   Index const largest = system.object_sizes.empty() ? 0 : std::ranges::max(system.object_sizes);
-  std::vector<Constraint> constraints;
-  constraints.reserve(system.constraints.size());
+  auto constraints = hornbill::detail::vector_with_room<Constraint>(system.constraints.size());
   for (auto c : system.constraints) {
     if (c.kind == ConstraintKind::offset && c.offset >= largest) continue;
     if (c.kind == ConstraintKind::offset && c.offset == 0 && zero_copies) c.kind = ConstraintKind::copy;
@@ -62,10 +63,11 @@ std::vector<Index> representatives(Labels const& labels, PlanReport& report) {
 /// Sorts by a number below a bound, in time linear in both; equal ones stay in their order.
 template <class Key>
 void sort_by(std::vector<Constraint>& constraints, Index bound, Key const& key) {
-  std::vector<Index> next(static_cast<std::size_t>(bound) + 1);
+  hornbill::detail::HugePageVector<Index> next(static_cast<std::size_t>(bound) + 1);
   for (auto const& c : constraints) ++next[key(c) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Constraint> sorted(constraints.size());
+  auto sorted = hornbill::detail::vector_with_room<Constraint>(constraints.size());
+  sorted.resize(constraints.size());
   for (auto const& c : constraints) sorted[next[key(c)]++] = c;
   constraints = std::move(sorted);
 }
@@ -113,7 +115,7 @@ HostPlan detail::make_plan(ConstraintSystem const& system, PlanOptions const& op
 
 HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options) {
   return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
-    return label_variables(system, constraints, options);
+    return detail::label_variables(system, constraints, options);
   });
 }
 

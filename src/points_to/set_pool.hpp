@@ -1,16 +1,19 @@
-// Sets of objects by number: equal sets are stored once, and operations on them are done once. Internal to
+// Sets of objects by number: equal sets are stored once, and operations on them are looked up. Internal to
 // src/points_to.
 //
 // A program has millions of facts but few distinct sets, and most unions were formed before: a union costs a look-up.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <hornbill/detail/huge_pages.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::points_to {
@@ -39,12 +42,17 @@ class PairMap {
   /// Forgets pairs that something does not hold of: keeps(first, second, number).
   template <class Keeps>
   void keep_if(Keeps const& keeps) {
-    PairMap kept;
-    for (auto const& slot : slots_) {
-      auto const first = static_cast<std::uint32_t>(slot.key >> 32), second = static_cast<std::uint32_t>(slot.key);
-      if (slot.key != unused && keeps(first, second, slot.value)) kept(first, second) = slot.value;
-    }
-    *this = std::move(kept);
+    auto const old = std::exchange(slots_, {});
+    auto const is_kept = [&](Slot const& slot) {
+      return slot.key != unused &&
+             keeps(static_cast<std::uint32_t>(slot.key >> 32), static_cast<std::uint32_t>(slot.key), slot.value);
+    };
+    size_ = static_cast<std::size_t>(std::ranges::count_if(old, is_kept));
+    // Slots come in the order of their hashes, which would crowd the beginning of a table that grows.
+    for (shift_ = 54; std::size_t{1} << (64 - shift_) < 2 * (size_ + 1);) --shift_;
+    slots_.assign(std::size_t{1} << (64 - shift_), Slot{unused, none});
+    for (auto const& slot : old)
+      if (is_kept(slot)) slot_of(slot.key) = slot;
   }
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
@@ -61,7 +69,7 @@ class PairMap {
     return slots_[at];
   }
   void grow() {
-    std::vector<Slot> old(2 * slots_.size(), Slot{unused, none});
+    hornbill::detail::HugePageVector<Slot> old(2 * slots_.size(), Slot{unused, none});
     old.swap(slots_);
     --shift_;
     for (auto const& slot : old)
@@ -69,7 +77,7 @@ class PairMap {
   }
 
   unsigned shift_ = 54;  // 64 less the bits of a slot's number
-  std::vector<Slot> slots_;
+  hornbill::detail::HugePageVector<Slot> slots_;
   std::size_t size_ = 0;
 };
 
@@ -120,9 +128,14 @@ class SetPool {
   std::size_t num_ids() const { return sets_.size(); }
   /// How many unions were formed.
   std::size_t num_unions() const { return num_unions_; }
-  /// Whether sets take so much more memory than twice that of the last keep().   \units bytes
-  bool has_grown(std::size_t by) const { return num_words_ > 2 * num_words_kept_ + by / sizeof(std::uint64_t); }
-  /// Forgets other sets, whose numbers will be those of new ones, and what is known of them.   \shape [num_ids]
+  /// Whether sets take more than twice the memory of those that were kept last, and so much more, or memory comes to an
+  /// end.   \units bytes
+  bool has_grown(std::size_t by) const {
+    return num_words_ > 2 * num_words_kept_ + std::min(by, max_bytes_ / 4) / sizeof(std::uint64_t) ||
+           bytes() > max_bytes_ / 2;
+  }
+  /// Forgets other sets, whose numbers will be those of new ones, and what is known of them. Meanwhile those that are
+  /// kept are there twice.   \shape [num_ids]
   void keep(std::vector<bool> const& is_used);
   /// From now on sets may take so much memory.   \param max_bytes  0: as much as the machine has
   void set_limit(std::size_t max_bytes);
@@ -141,7 +154,7 @@ class SetPool {
   std::vector<Words> sets_;                               // [num_ids]
   std::vector<std::uint64_t> hashes_;                     // [num_ids]
   std::vector<SetId> free_;                               // numbers of no set
-  std::vector<SetId> index_;                              // by hash; empty_set where there is none
+  hornbill::detail::HugePageVector<SetId> index_;         // by hash; empty_set where there is none
   std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;  // of the words of all sets
   std::size_t chunk_used_ = 0, chunk_size_ = 0, bytes_ = 0, max_bytes_ = SIZE_MAX;
   std::size_t num_words_ = 0, num_words_kept_ = 0;  // of sets

@@ -18,8 +18,8 @@ struct Input {
 
 /// Inputs by variable; for Components a graph with an edge to each source.
 struct Inputs {
-  std::vector<Index> offsets;  // [num_variables + 1]
-  std::vector<Input> inputs;
+  HugePageVector<Index> offsets;  // [num_variables + 1]
+  HugePageVector<Input> inputs;
 
   Inputs(Index num_variables, std::vector<Constraint> const& constraints) : offsets(num_variables + 1) {
     auto const is_input = [](Constraint const& c) { return c.kind != ConstraintKind::store; };
@@ -93,6 +93,10 @@ class Labeller {
   }
 
   void label_node(std::span<Index const> variables) {
+    auto const label = options_.value_numbering == ValueNumbering::none ? fresh() : label_of_inputs(variables);
+    for (Index const variable : variables) labels_[variable] = label;
+  }
+  Label label_of_inputs(std::span<Index const> variables) {
     values_.clear();
     bool holds_object = false;
     for (Index const variable : variables) {
@@ -101,8 +105,7 @@ class Labeller {
     }
     // What stores write into an object is not known.
     if (holds_object) values_.push_back(fresh());
-    auto const label = options_.value_numbering == ValueNumbering::none ? fresh() : united();
-    for (Index const variable : variables) labels_[variable] = label;
+    return united();
   }
 
   void add_value(Index node, Input const& input) {
@@ -158,9 +161,8 @@ class Labeller {
   Inputs inputs_;
   Components components_, copies_;  // of all inputs; of the copies among variables of one component
   std::vector<Index> in_order_;     // variables of one component, node after node
-  std::vector<Index> node_of_;
-  std::vector<Label> labels_;
-  std::vector<Label> atom_of_object_;
+  HugePageVector<Index> node_of_;
+  HugePageVector<Label> labels_, atom_of_object_;
   LabelMap load_of_label_;
   SetPool pool_;
   PairMap atoms_;
@@ -171,15 +173,15 @@ class Labeller {
 
 }  // namespace
 
-Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-                       PlanOptions const& options) {
+Labels detail::label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
+                               PlanOptions const& options) {
   return Labeller(system, constraints, options).label();
 }
 
 std::vector<std::uint32_t> detail::find_copy_cycles(std::vector<std::uint32_t> const& variables,
                                                     std::vector<Constraint> const& constraints,
-                                                    std::vector<Index>& node_of) {
-  std::vector<Index> number_of(node_of.size(), -1);
+                                                    HugePageVector<Index>& node_of) {
+  HugePageVector<Index> number_of(node_of.size(), -1);
   for (std::size_t i = 0; i < variables.size(); ++i) number_of[variables[i]] = static_cast<Index>(i);
   std::vector<std::uint32_t> on_cycles;
   Components components;

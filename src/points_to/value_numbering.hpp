@@ -1,12 +1,10 @@
-// Labels of sets that are not known yet. Internal to src/points_to.
+// Labels of one thread, and numbers for them. Internal to src/points_to.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include <hornbill/points_to/constraints.hpp>
 #include <hornbill/points_to/detail/labels.hpp>
-#include <hornbill/points_to/plan.hpp>
 
 #include "set_pool.hpp"
 
@@ -28,13 +26,7 @@ class LabelMap {
   }
 
  private:
-  std::vector<std::uint32_t> of_atoms_, of_sets_;
+  hornbill::detail::HugePageVector<std::uint32_t> of_atoms_, of_sets_;
 };
-
-/// Labels of variables, by one thread.
-/// \param constraints  of the system, simplified
-/// \source Hardekopf and Lin, SAS 2007 (HVN, HU)
-Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
-                       PlanOptions const& options);
 
 }  // namespace hornbill::points_to

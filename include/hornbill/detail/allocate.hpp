@@ -6,12 +6,9 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace hornbill::detail {
+#include <hornbill/detail/huge_pages.hpp>
 
-/// Asks Linux to keep host memory in pages of megabytes, which it does for what is not yet touched: each small page
-/// that a gather meets costs a walk of page tables. Elsewhere, or where there are none, nothing happens.
-/// \units bytes
-void ask_for_huge_pages(void* begin, std::size_t bytes);
+namespace hornbill::detail {
 
 /// A new View, not initialised.
 template <class View, class ExecutionSpace>

@@ -62,8 +62,11 @@ HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options = 
 /// The same, but labels are found by all threads of an execution space, unless the system is small. Each backend has
 /// been compiled, see backends/instantiate/points_to.cpp.
 ///
-/// A label stands for the list of values that flow in (HVN, also where HU is asked for), and variables that depend on
-/// each other by loads or offsets are told apart, so a few more constraints are left.
+/// A label stands for the list of values that flow in (HVN, also where HU is asked for), and cycles through an object,
+/// or into which nothing flows, stay, so some more constraints are left. The host labels where no value numbering is
+/// wanted, and systems of more than 2^28 variables or constraints, or with chains of copies of some hundred.
+/// \throws InputError as validate() does
+/// \cost near linear in the number of constraints; waits for the device at most some hundred times
 template <class ExecutionSpace>
 HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, PlanOptions const& options = {});
 

@@ -21,7 +21,7 @@ struct SolveReport {
   Offset hubs = 0;             ///< nodes that stand for all targets that several pointers got together
   Index merged_by_cycles = 0;  ///< nodes merged while solving
   Index merged_by_hybrid_cycles = 0;
-  Offset unions = 0;     ///< of sets, each formed once; by a backend all operations on sets, since its memory last grew
+  Offset unions = 0;     ///< of sets that were formed; by a backend all operations on sets, since its memory last grew
   Offset set_bytes = 0;  ///< memory of sets: of a backend of all, of the host at the end of the round with most
   int launches = 0;      ///< of kernels on a device
   int looks = 0;         ///< how often the host waited for the device and looked

@@ -14,7 +14,8 @@ struct SolveOptions {
   bool collapse_cycles = true;  ///< nodes on a cycle of edges become one
   bool hubs = true;             ///< loads and stores of pointers with equal new targets share a node
   std::size_t max_bytes = 0;    ///< of sets; 0: as many as the machine, or the device, has
-  /// the host forgets sets of no further use when sets have grown by so many bytes, and to twice of what was left
+  /// after a round in which sets came to take twice what was left the last time, and so many bytes more, the host
+  /// forgets those of no further use
   std::size_t forget_above = std::size_t{32} << 20;
   /// systems with fewer constraints left by the plan are solved by one thread of the host whatever the backend, and on
   /// backends of the host all are, since that is faster; 0: none

@@ -12,7 +12,7 @@
 
 namespace hornbill::points_to::detail {
 
-inline std::string label_of(char const* name) { return std::string("hornbill::points_to::") + name; }
+inline std::string profiler_name(char const* name) { return std::string("hornbill::points_to::") + name; }
 
 template <class T, class ExecutionSpace>
 using DeviceArray = Kokkos::View<T*, typename ExecutionSpace::memory_space>;
@@ -20,11 +20,11 @@ using DeviceArray = Kokkos::View<T*, typename ExecutionSpace::memory_space>;
 /// Not initialised.
 template <class T, class ExecutionSpace>
 DeviceArray<T, ExecutionSpace> array(ExecutionSpace const& exec, char const* name, std::size_t size) {
-  return hornbill::detail::allocate<DeviceArray<T, ExecutionSpace>>(exec, label_of(name), size);
+  return hornbill::detail::allocate<DeviceArray<T, ExecutionSpace>>(exec, profiler_name(name), size);
 }
 template <class T, class ExecutionSpace>
 DeviceArray<T, ExecutionSpace> zeros(ExecutionSpace const& exec, char const* name, std::size_t size) {
-  return hornbill::detail::allocate_initialised<DeviceArray<T, ExecutionSpace>>(exec, label_of(name), size);
+  return hornbill::detail::allocate_initialised<DeviceArray<T, ExecutionSpace>>(exec, profiler_name(name), size);
 }
 /// The values must stay until the execution space has been waited for.
 template <class T, class ExecutionSpace>

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,6 @@
 #include <hornbill/points_to/detail/device_arrays.hpp>
 #include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/labels.hpp>
-#include <hornbill/points_to/detail/shared_blocks.hpp>
 #include <hornbill/points_to/plan.hpp>
 
 namespace hornbill::points_to::detail {
@@ -34,11 +33,15 @@ struct LabelInput {
   }
 };
 
-/// Variables that depend on each other.
-enum class Sweep : std::uint32_t {
-  outside,  ///< variables that wait for all sources
-  core      ///< variables of the core, which wait for copies alone: other sources in the core count as unknown
+/// Which sources variables wait for.
+enum class Awaited : std::uint32_t {
+  all,
+  copies  ///< within the core: other sources there count as unknown, also those that have labels by now
 };
+
+/// A thread sorts its variable's values, so where there are more, as in a hub, the variable gets a label of its own.
+inline constexpr std::uint32_t most_values = 4096;
+inline constexpr std::uint32_t no_sweep = 0xffffffffu;
 
 /// How many items of a list one thread looks at, so that threads of a host rarely meet where they append to another.
 template <class MemorySpace>
@@ -56,6 +59,7 @@ struct LabelGraph {
   Array<LabelInput> inputs;
   Array<Label> values;              // [inputs] by variable, sorted
   Array<Label> labels;              // [variables]
+  Array<std::uint32_t> sweep_of;    // [variables], the sweep that labelled each, or `no_sweep`
   Array<std::uint32_t> followers;   // [variables], inputs of variables without labels that each is the source of
   Array<std::uint8_t> is_core;      // [variables], on a cycle or between two
   Array<std::uint64_t> operations;  // a hash table: operations on labels, or on variables whose label is unknown
@@ -64,7 +68,7 @@ struct LabelGraph {
 
   KOKKOS_FUNCTION Label own_label(std::uint32_t variable) const { return variable + 1; }
   KOKKOS_FUNCTION bool is_labelled(std::uint32_t variable) const {
-    return backend::read_shared(labels(variable)) != unknown_label;
+    return backend::read_shared(sweep_of(variable)) != no_sweep;
   }
   /// Whether it says that a variable contains itself.
   KOKKOS_FUNCTION static bool is_idle(std::uint32_t variable, LabelInput const& input) {
@@ -139,6 +143,7 @@ struct BeginLabels {
     list(i) = static_cast<std::uint32_t>(i);
     g.next(i) = g.begin(i);
     g.labels(i) = unknown_label;
+    g.sweep_of(i) = no_sweep;
     g.followers(i) = 0;
     g.is_core(i) = 0;
   }
@@ -177,7 +182,8 @@ KOKKOS_INLINE_FUNCTION std::uint32_t drop_repeated(Label* row, std::uint32_t cou
 template <class MemorySpace>
 struct LabelVariables {
   LabelGraph<MemorySpace> g;
-  Sweep sweep;
+  Awaited awaited;
+  std::uint32_t sweep;  ///< its number: labels of earlier ones are seen, so that the same are made in each run
   Kokkos::View<std::uint32_t*, MemorySpace> list, left;
   std::uint32_t count;
 
@@ -187,7 +193,8 @@ struct LabelVariables {
   KOKKOS_FUNCTION bool try_label(std::uint32_t variable) const {
     if (g.is_labelled(variable)) return true;
     if (!is_ready(variable)) return false;
-    backend::write_shared(g.labels(variable), label(variable));
+    g.labels(variable) = label(variable);
+    backend::write_shared(g.sweep_of(variable), sweep);
     return true;
   }
   /// What stores write into an object is not known, so it waits for nothing.
@@ -199,16 +206,16 @@ struct LabelVariables {
   }
   KOKKOS_FUNCTION bool waits_for(std::uint32_t variable, LabelInput const& input) const {
     if (input.operation == LabelInput::address || g.is_idle(variable, input) || is_unknown(input)) return false;
-    return !g.is_labelled(input.source);
+    return backend::read_shared(g.sweep_of(input.source)) >= sweep;
   }
-  /// Whether a label would differ from run to run if it were taken as soon as it is there.
+  /// Whether a source counts as unknown even if it has a label by now.
   KOKKOS_FUNCTION bool is_unknown(LabelInput const& input) const {
-    return sweep == Sweep::core && input.operation != LabelInput::copy && g.is_core(input.source) != 0;
+    return awaited == Awaited::copies && input.operation != LabelInput::copy && g.is_core(input.source) != 0;
   }
 
   KOKKOS_FUNCTION Label label(std::uint32_t variable) const {
-    if (variable < g.num_objects) return g.own_label(variable);
     auto const begin = g.begin(variable);
+    if (variable < g.num_objects || g.begin(variable + 1) - begin > most_values) return g.own_label(variable);
     std::uint32_t count = 0;
     for (auto i = begin; i < g.begin(variable + 1); ++i)
       if (auto const value = value_of(variable, g.inputs(i)); value != no_targets) g.values(begin + count++) = value;
@@ -224,7 +231,7 @@ struct LabelVariables {
     if (g.is_idle(variable, input)) return no_targets;
     if (input.operation == LabelInput::address || is_unknown(input))
       return label_of_operation(input.operation, false, input.source);
-    auto const label = backend::read_shared(g.labels(input.source));
+    auto const label = g.labels(input.source);
     if (label == no_targets || input.operation == LabelInput::copy) return label;
     return label_of_operation(input.operation, true, label);
   }
@@ -265,9 +272,13 @@ struct LabelVariables {
 template <class MemorySpace>
 struct SetLabels {
   LabelGraph<MemorySpace> g;
+  std::uint32_t sweep;
   Kokkos::View<std::uint32_t*, MemorySpace> variables, labels;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const { g.labels(variables(i)) = labels(i); }
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    g.labels(variables(i)) = labels(i);
+    g.sweep_of(variables(i)) = sweep;
+  }
 };
 
 // --- the core: what is left and does not lead to ends ---
@@ -335,13 +346,14 @@ class DeviceLabeller {
     make_rows();
   }
 
-  Labels label() {
-    auto const num_left = sweep(Sweep::outside, all_, g_.num_variables);
+  /// \return nothing if chains of variables are too long for sweeps
+  std::optional<Labels> label() {
+    auto num_left = label_list(Awaited::all, all_, g_.num_variables);
     if (num_left > 0) {
       auto const num_core = find_core(num_left);
-      label_core(num_core);
-      sweep(Sweep::outside, behind_core_, num_left - num_core);
+      num_left = label_core(num_core) + label_list(Awaited::all, behind_core_, num_left - num_core);
     }
+    if (num_left > 0) return std::nullopt;
     labels_.of_variable.resize(labels_.node_of.size());
     Kokkos::deep_copy(exec_, Kokkos::View<Label*, Kokkos::HostSpace>(labels_.of_variable.data(), g_.num_variables),
                       g_.labels);
@@ -355,9 +367,12 @@ class DeviceLabeller {
   using Array = Kokkos::View<T*, Memory>;
   using List = Array<std::uint32_t>;
 
+  /// Each costs a launch and a look of the host, and a look at all that is left. Programs seen so far have up to 168.
+  static constexpr std::uint32_t most_levels = 512;
+
   template <class Functor>
   void for_each(char const* name, std::size_t count, Functor const& functor) {
-    Kokkos::parallel_for(label_of(name),
+    Kokkos::parallel_for(profiler_name(name),
                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
@@ -374,9 +389,10 @@ class DeviceLabeller {
 
   void allocate(ConstraintSystem const& system);
   void make_rows();
-  std::uint32_t sweep(Sweep sweep, List& list, std::uint32_t count);
+  bool goes_deeper() { return ++num_levels_ < most_levels; }
+  std::uint32_t label_list(Awaited awaited, List& list, std::uint32_t count);
   std::uint32_t find_core(std::uint32_t count);
-  void label_core(std::uint32_t count);
+  std::uint32_t label_core(std::uint32_t count);
   void label_cycles(std::uint32_t count);
 
   ExecutionSpace exec_;
@@ -385,6 +401,7 @@ class DeviceLabeller {
   Labels labels_;
   LabelGraph<Memory> g_;
   List all_, left_, behind_core_;  // [variables]
+  std::uint32_t num_levels_ = 0;
 };
 
 template <class ExecutionSpace>
@@ -402,11 +419,12 @@ void DeviceLabeller<ExecutionSpace>::allocate(ConstraintSystem const& system) {
   g_.inputs = array<LabelInput>(exec_, "inputs", num_inputs);
   g_.values = array<Label>(exec_, "values", num_inputs);
   g_.labels = array<Label>(exec_, "labels", n);
+  g_.sweep_of = array<std::uint32_t>(exec_, "sweep_of", n);
   g_.followers = array<std::uint32_t>(exec_, "followers", n);
   g_.is_core = array<std::uint8_t>(exec_, "is_core", n);
   g_.operations = zeros<std::uint64_t>(exec_, "operations", index_size_for(num_operations));
   g_.lists = zeros<std::uint32_t>(exec_, "lists", index_size_for(num_inputs / 2));  // each of two or more
-  g_.appended = Kokkos::View<std::uint32_t, Memory>("hornbill::points_to::appended");
+  g_.appended = decltype(g_.appended)(Kokkos::view_alloc(exec_, profiler_name("appended")));
   all_ = array<std::uint32_t>(exec_, "all", n);
   left_ = array<std::uint32_t>(exec_, "left", n);
   behind_core_ = array<std::uint32_t>(exec_, "behind_core", n);
@@ -424,13 +442,15 @@ void DeviceLabeller<ExecutionSpace>::make_rows() {
 
 /// Labels variables of a list until none is ready.   \return how many are left in the list
 template <class ExecutionSpace>
-std::uint32_t DeviceLabeller<ExecutionSpace>::sweep(Sweep sweep, List& list, std::uint32_t count) {
-  for (std::uint32_t num_left = 0; count > 0; count = num_left) {
+std::uint32_t DeviceLabeller<ExecutionSpace>::label_list(Awaited awaited, List& list, std::uint32_t count) {
+  while (count > 0 && goes_deeper()) {
     Kokkos::deep_copy(exec_, g_.appended, 0u);
-    for_each_chunk("label", count, LabelVariables<Memory>{g_, sweep, list, left_, count});
-    num_left = num_appended();
+    for_each_chunk("label", count, LabelVariables<Memory>{g_, awaited, num_levels_, list, left_, count});
     std::swap(list, left_);
-    if (num_left == count) break;
+    if (auto const num_left = num_appended(); num_left == count)
+      break;
+    else
+      count = num_left;
   }
   return count;
 }
@@ -442,7 +462,8 @@ std::uint32_t DeviceLabeller<ExecutionSpace>::find_core(std::uint32_t count) {
   Kokkos::deep_copy(exec_, left_, all_);
   Kokkos::deep_copy(exec_, g_.appended, 0u);
   for_each_chunk("find_ends", count, SelectByFollowers<Memory>{g_, left_, behind_core_, count, false});
-  for (std::uint32_t begin = 0, end = num_appended(); begin < end; begin = std::exchange(end, num_appended()))
+  for (std::uint32_t begin = 0, end = num_appended(); begin < end && goes_deeper();
+       begin = std::exchange(end, num_appended()))
     for_each("take_ends", end - begin, TakeEnds<Memory>{g_, behind_core_, begin});
   Kokkos::deep_copy(exec_, g_.appended, 0u);
   for_each_chunk("find_core", count, SelectByFollowers<Memory>{g_, all_, left_, count, true});
@@ -453,12 +474,13 @@ std::uint32_t DeviceLabeller<ExecutionSpace>::find_core(std::uint32_t count) {
 }
 
 /// Copies among the variables of the core, but for cycles of them, lead from one that is labelled to the next.
+/// \return how many are left
 template <class ExecutionSpace>
-void DeviceLabeller<ExecutionSpace>::label_core(std::uint32_t count) {
-  count = sweep(Sweep::core, all_, count);
-  if (count == 0) return;
+std::uint32_t DeviceLabeller<ExecutionSpace>::label_core(std::uint32_t count) {
+  count = label_list(Awaited::copies, all_, count);
+  if (count == 0) return 0;
   label_cycles(count);
-  sweep(Sweep::core, all_, count);
+  return label_list(Awaited::copies, all_, count);
 }
 
 /// Cycles of copies are few, and small: the host finds them.
@@ -476,7 +498,7 @@ void DeviceLabeller<ExecutionSpace>::label_cycles(std::uint32_t count) {
     labels.push_back(g_.own_label(static_cast<std::uint32_t>(node)));
   }
   for_each("set_labels", on_cycles.size(),
-           SetLabels<Memory>{g_, copied(exec_, "variables_on_cycles", on_cycles),
+           SetLabels<Memory>{g_, num_levels_, copied(exec_, "variables_on_cycles", on_cycles),
                              copied(exec_, "labels_of_cycles", labels)});
   exec_.fence("hornbill::points_to: labels of cycles are on the device");
 }

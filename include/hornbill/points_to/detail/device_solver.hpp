@@ -146,26 +146,26 @@ class DeviceSolver {
   void for_each(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    Kokkos::parallel_for(label_of(name),
+    Kokkos::parallel_for(profiler_name(name),
                          Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
   void scan(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    Kokkos::parallel_scan(label_of(name),
+    Kokkos::parallel_scan(profiler_name(name),
                           Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, static_cast<std::int64_t>(count)), functor);
   }
   template <class Functor>
   void for_each_by_workers(char const* name, std::size_t count, Functor const& functor) {
     if (count == 0) return;
     ++report_.launches;
-    detail::for_each_by_workers(exec_, label_of(name), sets_, count, functor);
+    detail::for_each_by_workers(exec_, profiler_name(name), sets_, count, functor);
   }
   template <class Functor>
   void walk(char const* name, Functor const& functor) {
     ++report_.launches;
-    detail::walk(exec_, label_of(name), sets_, queue_, functor);
+    detail::walk(exec_, profiler_name(name), sets_, queue_, functor);
   }
   template <class Functor>
   void for_each_slot(char const* name, Functor const& functor) {

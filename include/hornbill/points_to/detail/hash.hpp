@@ -3,6 +3,7 @@
 /// hashes are never taken for equal sets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <Kokkos_Macros.hpp>
@@ -18,6 +19,13 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t x) {
 /// The hash of a word at a position.
 KOKKOS_INLINE_FUNCTION std::uint64_t hash_of_word(std::uint64_t word, std::uint64_t position) {
   return mixed(word * 0x9e3779b97f4a7c15u + (position + 1) * 0xc2b2ae3d27d4eb4fu);
+}
+
+/// \return a power of two
+inline std::size_t index_size_for(std::size_t count) {
+  std::size_t size = 1024;
+  while (size < 2 * count) size *= 2;
+  return size;
 }
 
 }  // namespace hornbill::points_to::detail

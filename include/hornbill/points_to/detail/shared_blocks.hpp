@@ -110,13 +110,6 @@ struct IndexBlocks {
   }
 };
 
-/// \return a power of two
-inline std::size_t index_size_for(std::size_t count) {
-  std::size_t size = 1024;
-  while (size < 2 * count) size *= 2;
-  return size;
-}
-
 template <class ExecutionSpace>
 SharedBlocks<typename ExecutionSpace::memory_space> make_shared_blocks(ExecutionSpace const& exec, std::size_t count) {
   using hornbill::detail::allocate, hornbill::detail::allocate_initialised;
