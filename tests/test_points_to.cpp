@@ -71,6 +71,10 @@ TEST_CASE("points-to: sets that are forgotten leave the solution as it is, and m
   auto const kept = solve(system), forgotten = solve(system, devices_of(num_devices));
   CHECK(is_same(kept, forgotten));
   CHECK(forgotten.report.set_bytes < kept.report.set_bytes / 2);
+  // They are forgotten before memory comes to an end.
+  Devices devices;
+  devices.solve.max_bytes = static_cast<std::size_t>(kept.report.set_bytes) * 2 / 3;
+  CHECK(is_same(kept, solve(system, devices)));
 }
 
 TEST_CASE("points-to: no device changes the solution") {
