@@ -17,7 +17,7 @@ void ask_for_huge_pages(void* begin, std::size_t bytes);
 /// Allocates what is large in huge pages.
 template <class T>
 struct HugePageAllocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard names it
 
   HugePageAllocator() = default;
   template <class U>
