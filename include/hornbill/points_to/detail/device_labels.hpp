@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -142,7 +143,6 @@ struct BeginLabels {
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     list(i) = static_cast<std::uint32_t>(i);
     g.next(i) = g.begin(i);
-    g.labels(i) = unknown_label;
     g.sweep_of(i) = no_sweep;
     g.followers(i) = 0;
     g.is_core(i) = 0;
@@ -341,7 +341,7 @@ class DeviceLabeller {
                  bool collapses_cycles)
       : exec_(exec), constraints_(constraints), collapses_cycles_(collapses_cycles) {
     labels_.node_of.resize(static_cast<std::size_t>(system.num_variables));
-    for (std::size_t v = 0; v < labels_.node_of.size(); ++v) labels_.node_of[v] = static_cast<Index>(v);
+    std::iota(labels_.node_of.begin(), labels_.node_of.end(), 0);
     allocate(system);
     make_rows();
   }
@@ -434,8 +434,8 @@ template <class ExecutionSpace>
 void DeviceLabeller<ExecutionSpace>::make_rows() {
   auto const constraints = copied(exec_, "constraints", constraints_);
   for_each("count_inputs", constraints_.size(), CountInputs<Memory>{g_, constraints});
-  Kokkos::parallel_scan("hornbill::points_to::place_inputs",
-                        Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, g_.num_variables), PlaceInputs<Memory>{g_});
+  Kokkos::parallel_scan(profiler_name("place_inputs"), Kokkos::RangePolicy<ExecutionSpace>(exec_, 0, g_.num_variables),
+                        PlaceInputs<Memory>{g_});
   for_each("fill_inputs", constraints_.size(), FillInputs<Memory>{g_, constraints});
   for_each("begin_labels", g_.num_variables, BeginLabels<Memory>{g_, all_});
 }

@@ -24,7 +24,7 @@ struct Labels {
   HugePageVector<Label> of_variable;  ///< [num_variables]
 };
 
-/// By one thread.
+/// Labels of variables, by one thread.
 /// \param constraints  of the system, simplified
 /// \source Hardekopf and Lin, SAS 2007 (HVN, HU)
 Labels label_variables(ConstraintSystem const& system, std::vector<Constraint> const& constraints,
