@@ -89,7 +89,7 @@ TEST_CASE("names: what is written as a word or a line comes back") {
     REQUIRE(quoted.size() == 1);
     CHECK(quoted[0].is_quoted);
     line += io::as_word(name) + "\t ";
-    list += (list.empty() ? "" : ",") + io::in_quotes(name);
+    list += fmt::format("{}{}", list.empty() ? "" : ",", io::in_quotes(name));
   }
   CHECK(texts(io::words_of(line)) == odd_names);
   CHECK(texts(io::words_of_list(list)) == odd_names);
