@@ -95,8 +95,9 @@ class Pool {
     std::vector<Elements> all;
     for (std::uint32_t s = 0; s < counters().sets; ++s) {
       auto& elements = all.emplace_back();
-      for (auto e = headers[s].begin; e < headers[s].begin + headers[s].count; ++e)
-        for (std::uint32_t k = 0; entries[e] != shared::no_block && k < shared::Block::num_bits; ++k)
+      if (headers[s].count == 0) continue;
+      for (auto e = headers[s].first_block(); e < headers[s].end(); ++e)
+        for (std::uint32_t k = 0; k < shared::Block::num_bits; ++k)
           if (bits[entries[e] * n + k / 64] >> k % 64 & 1)
             elements.push_back(positions[e] * shared::Block::num_bits + k);
     }

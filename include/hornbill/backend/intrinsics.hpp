@@ -63,6 +63,22 @@ KOKKOS_FORCEINLINE_FUNCTION void write_shared(T& place, std::type_identity_t<T> 
   KOKKOS_IF_ON_HOST((std::atomic_ref<T>(place).store(value, std::memory_order_relaxed);))
 }
 
+/// Reads a place; what the thread reads behind it is not older than what the writer of the value wrote before.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T read_acquire(T const& place) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+#ifdef __CUDA_ARCH__
+  T value;
+  if constexpr (sizeof(T) == 4)
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(&place) : "memory");
+  else
+    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(&place) : "memory");
+  return value;
+#else
+  return std::atomic_ref<T>(const_cast<T&>(place)).load(std::memory_order_acquire);
+#endif
+}
+
 /// Who sees what this thread writes or changes behind it sees what it wrote before; and what the thread reads behind it
 /// is not older than what it read before. But the thread may read one place before others see what it wrote to another:
 /// where two threads each write a place and then read the other's, and one of them must see what the other wrote, both

@@ -20,43 +20,47 @@ namespace hornbill::points_to::detail {
 template <class MemorySpace>
 class SetWorker {
  public:
-  KOKKOS_FUNCTION SetWorker(SharedSets<MemorySpace> const& sets, std::uint32_t worker)
+  KOKKOS_FUNCTION SetWorker(SharedSets<MemorySpace> const& sets, std::uint32_t worker, SharedSetId* list)
       : s_(sets),
         lane_(static_cast<std::uint32_t>(backend::lane_id())),
         lanes_(static_cast<std::uint32_t>(backend::lanes_together())),
         made_entries_(sets.made_entries.data() + std::size_t{worker} * sets.sizes.blocks_of_set),
         made_positions_(sets.made_positions.data() + std::size_t{worker} * sets.sizes.blocks_of_set),
         row_(sets.rows.data() + worker * sets.words_of_row()),
-        list_(sets.lists.data() + std::size_t{worker} * max_list_of_sets) {}
+        list_(list) {}
 
-  // --- operations ---
+  // --- operations, which are called in many places, and would be too much code if each had its own ---
 
   /// All elements of both.
-  KOKKOS_FUNCTION SharedSetId unite(SharedSetId a, SharedSetId b) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId unite(SharedSetId a, SharedSetId b) const {
     if (a == b || b == shared_empty_set) return a;
     if (a == shared_empty_set) return b;
     auto const first = a < b ? a : b, second = a < b ? b : a;
-    return done_once(key_of(united, first, second),
-                     [&] { return form_union(2, [&](std::uint32_t i) { return i == 0 ? first : second; }); });
+    return done_once(key_of(united, first, second), [&] {
+      SharedSetId const both[] = {first, second};
+      return form_union(both, 2);
+    });
   }
   /// The same for a list that this worker has written. Not looked up.
   KOKKOS_FUNCTION SharedSetId unite_all(SharedSetId const* list, std::uint32_t count) const {
     backend::sync_lanes();
-    return form_union(count, [&](std::uint32_t i) { return list[i]; });
+    return form_union(list, count);
   }
   /// The elements of a that are not in b.
-  KOKKOS_FUNCTION SharedSetId subtract(SharedSetId a, SharedSetId b) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId subtract(SharedSetId a, SharedSetId b) const {
     if (a == b || a == shared_empty_set) return shared_empty_set;
     if (b == shared_empty_set) return a;
     return done_once(key_of(subtracted, a, b), [&] { return form_difference(a, b); });
   }
   /// The elements that a mask of bits has, each plus an offset.
-  KOKKOS_FUNCTION SharedSetId shift(SharedSetId a, std::uint32_t offset, std::uint64_t const* mask) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId shift(SharedSetId a, std::uint32_t offset,
+                                                      std::uint64_t const* mask) const {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, offset), [&] { return form_shifted(a, offset, mask); });
   }
   /// The fields of all objects of a set: for the object o those from first_field[o], as many as its size says.
-  KOKKOS_FUNCTION SharedSetId all_fields(SharedSetId a, Index const* first_field, Index const* object_sizes) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId all_fields(SharedSetId a, Index const* first_field,
+                                                           Index const* object_sizes) const {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, by_anything), [&] {
       Row row;
@@ -85,7 +89,7 @@ class SetWorker {
     if (position > row.high) row.high = position;
   }
   /// The number of the set that was added up; the row is empty then.
-  KOKKOS_FUNCTION SharedSetId take(Row const& row) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId take(Row const& row) const {
     auto const low = least_of_lanes(row.low), high = largest_of_lanes(row.high);
     if (low > high) return shared_empty_set;
     backend::order_memory();
@@ -186,6 +190,7 @@ class SetWorker {
 
  private:
   enum Operation : std::uint64_t { united = 1, subtracted = 2, shifted = 3 };
+  static constexpr std::uint32_t sets_at_once = 4;
   static constexpr std::uint32_t claimed = 0xffffffffu, pending = 0, by_anything = 0x7fffffffu;
 
   KOKKOS_FUNCTION bool is_full() const { return backend::read_shared(s_.counters().is_full) != 0; }
@@ -195,28 +200,12 @@ class SetWorker {
 
   // --- entries of sets ---
 
-  /// The entry of a position.
+  /// The block at a position.
   KOKKOS_FUNCTION BlockId block_at(SharedSetHeader const& x, std::uint32_t position) const {
-    auto const i = x.first != SharedSetHeader::no_run ? position - x.first : rank_of(position, x);
-    if (i >= x.count) return no_block;
-    return x.first != SharedSetHeader::no_run || s_.positions(x.begin + i) == position ? s_.entries(x.begin + i)
-                                                                                       : no_block;
-  }
-  /// How many of ascending positions are smaller.
-  KOKKOS_FUNCTION std::uint32_t rank_of(std::uint32_t position, SharedSetHeader const& x) const {
-    std::uint32_t low = 0, high = x.count;
-    while (low < high) {
-      auto const middle = (low + high) / 2;
-      if (s_.positions(x.begin + middle) < position)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
-  KOKKOS_FUNCTION std::uint32_t first_position(SharedSetHeader const& x) const { return s_.positions(x.begin); }
-  KOKKOS_FUNCTION std::uint32_t last_position(SharedSetHeader const& x) const {
-    return s_.positions(x.begin + x.count - 1);
+    if (x.count == 0 || position < x.first || position > x.last) return no_block;
+    auto const place = x.begin + position / positions_of_mask - x.first / positions_of_mask;
+    auto const mask = s_.entries(place), rank = s_.positions(place), bit = 1u << position % positions_of_mask;
+    return mask & bit ? s_.entries(x.first_block() + rank + popcount(mask & (bit - 1))) : no_block;
   }
   struct Word {
     std::uint64_t bits;
@@ -224,9 +213,8 @@ class SetWorker {
   };
   KOKKOS_FUNCTION Word word_of(SharedSetId set, std::uint32_t i) const {
     constexpr auto n = static_cast<std::uint32_t>(Block::num_words);
-    auto const entry = s_.headers(set).begin + i / n;
-    auto const block = s_.entries(entry);
-    return {block == no_block ? 0 : s_.blocks.words(block)[i % n], (s_.positions(entry) * n + i % n) * 64};
+    auto const entry = s_.headers(set).first_block() + i / n;
+    return {s_.blocks.words(s_.entries(entry))[i % n], (s_.positions(entry) * n + i % n) * 64};
   }
   template <class Function>
   KOKKOS_FUNCTION void for_each_in_word(SharedSetId set, std::uint32_t i, Function&& function) const {
@@ -260,74 +248,97 @@ class SetWorker {
     made.count += popcount(lanes);
   }
 
-  /// The union of the sets get(0), get(1), ...: each lane forms the blocks of some positions.
-  template <class Get>
-  KOKKOS_FUNCTION SharedSetId form_union(std::uint32_t count, Get const& get) const {
+  /// The union of the sets of a list: each lane forms the blocks of some positions.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId form_union(SharedSetId const* list, std::uint32_t count) const {
     std::uint32_t low = 0xffffffffu, high = 0;
     for (auto i = lane_; i < count; i += lanes_) {
-      auto const x = s_.headers(get(i));
+      auto const x = s_.headers(list[i]);
       if (x.count == 0) continue;
-      auto const first = first_position(x), last = last_position(x);
-      if (first < low) low = first;
-      if (last > high) high = last;
+      if (x.first < low) low = x.first;
+      if (x.last > high) high = x.last;
     }
     low = least_of_lanes(low);
     high = largest_of_lanes(high);
     if (low > high) return shared_empty_set;
     Made made;
     bool is_first = true, is_last = true;  // whether the union is one of those two
-    for (auto base = low; base <= high; base += lanes_) {
+    for (auto base = low - low % lanes_; base <= high; base += lanes_) {
       auto const position = base + lane_;
       BlockId first = no_block, last = no_block;
-      auto const block = position <= high ? united_block(position, count, get, first, last) : no_block;
+      auto const block = united_block(position, list, count, first, last);
       is_first = is_first && block == first;
       is_last = is_last && block == last;
       append(made, position, block);
     }
-    if (backend::all_lanes(is_first)) return get(0);
-    if (backend::all_lanes(is_last)) return get(count - 1);
+    if (backend::all_lanes(is_first)) return list[0];
+    if (backend::all_lanes(is_last)) return list[count - 1];
     return intern(made);
   }
+  /// The union's block at a position. Several sets are read at once, each step for all of them before the next step,
+  /// since answers of the memory take long.
   /// \param first, last  get the blocks of the first set and the last one
-  template <class Get>
-  KOKKOS_FUNCTION BlockId united_block(std::uint32_t position, std::uint32_t count, Get const& get, BlockId& first,
-                                       BlockId& last) const {
-    constexpr std::uint32_t at_once = 4;  // several are read before the first is used, since each takes long to come
-    BlockId one = no_block;
+  KOKKOS_FUNCTION BlockId united_block(std::uint32_t position, SharedSetId const* list, std::uint32_t count,
+                                       BlockId& first, BlockId& last) const {
+    constexpr std::uint32_t at_once =
+        Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1 : sets_at_once;
+    BlockId one = no_block;  // the block that came last
     bool are_several = false;
     Block sum;
     for (std::uint32_t begin = 0; begin < count; begin += at_once) {
-      BlockId blocks[at_once];
-      for (std::uint32_t i = 0; i < at_once; ++i)
-        blocks[i] = begin + i < count ? block_at(s_.headers(get(begin + i)), position) : no_block;
+      BlockId blocks[at_once + 1];
+      blocks_at<at_once>(position, list + begin, count - begin, blocks);
+      if (begin == 0) first = blocks[0];
+      blocks[at_once] = no_block;
+      bool are_more = false;  // blocks that differ; what the sum has already becomes `no_block`
       for (std::uint32_t i = 0; i < at_once; ++i) {
         auto const block = blocks[i];
-        if (begin + i == 0) first = block;
         if (begin + i + 1 == count) last = block;
+        blocks[i] = no_block;
         if (block == no_block || block == one) continue;
         if (one != no_block) {
-          if (!are_several) sum = s_.blocks.load(one);
-          are_several = true;
-          auto const* const words = s_.blocks.words(block);
-          for (int w = 0; w < Block::num_words; ++w) sum.words[w] |= words[w];
+          blocks[i] = block;
+          if (!are_several && !are_more) blocks[at_once] = one;
+          are_more = true;
         }
         one = block;
       }
+      if (!are_more) continue;
+      are_several = true;
+      for (std::uint32_t i = 0; i <= at_once; ++i) s_.blocks.add_to(sum, blocks[i]);
     }
+    backend::sync_lanes();
     return are_several ? number_of(sum) : one;
+  }
+  /// The blocks of the first sets of a list at a position; `no_block` behind the last.
+  template <std::uint32_t at_once>
+  KOKKOS_FUNCTION void blocks_at(std::uint32_t position, SharedSetId const* list, std::uint32_t count,
+                                 BlockId* blocks) const {
+    SharedSetHeader x[at_once];
+    std::uint32_t masks[at_once], ranks[at_once];
+    for (std::uint32_t i = 0; i < at_once; ++i) x[i] = s_.headers(list[i < count ? i : 0]);
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      bool const is_inside = i < count && x[i].count > 0 && position >= x[i].first && position <= x[i].last;
+      auto const place = x[i].begin + (is_inside ? position / positions_of_mask - x[i].first / positions_of_mask : 0);
+      masks[i] = is_inside ? s_.entries(place) : 0;
+      ranks[i] = s_.positions(place);
+    }
+    auto const bit = 1u << position % positions_of_mask;
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      blocks[i] =
+          masks[i] & bit ? s_.entries(x[i].first_block() + ranks[i] + popcount(masks[i] & (bit - 1))) : no_block;
   }
 
   KOKKOS_FUNCTION SharedSetId form_difference(SharedSetId a, SharedSetId b) const {
     auto const x = s_.headers(a), y = s_.headers(b);
     Made made;
     for (std::uint32_t base = 0; base < x.count; base += lanes_) {
-      auto const i = base + lane_;
+      auto const i = x.first_block() + base + lane_;
       std::uint32_t position = 0;
       BlockId block = no_block;
-      if (i < x.count) {
-        position = s_.positions(x.begin + i);
-        block = s_.entries(x.begin + i);
-        if (auto const other = block_at(y, position); block != no_block && other != no_block) {
+      if (i < x.end()) {
+        position = s_.positions(i);
+        block = s_.entries(i);
+        if (auto const other = block_at(y, position); other != no_block) {
           auto left = s_.blocks.load(block);
           auto const* const words = s_.blocks.words(other);
           for (int w = 0; w < Block::num_words; ++w) left.words[w] &= ~words[w];
@@ -341,8 +352,8 @@ class SetWorker {
 
   KOKKOS_FUNCTION SharedSetId form_shifted(SharedSetId a, std::uint32_t offset, std::uint64_t const* mask) const {
     auto const x = s_.headers(a);
-    auto const low = first_position(x) + offset / Block::num_bits,
-               high = last_position(x) + (offset + Block::num_bits - 1) / Block::num_bits;
+    auto const low = x.first + offset / Block::num_bits,
+               high = x.last + (offset + Block::num_bits - 1) / Block::num_bits;
     Made made;
     for (auto base = low; base <= high; base += lanes_) {
       auto const position = base + lane_;
@@ -420,84 +431,84 @@ class SetWorker {
     std::uint32_t result = pending;
     if (lane_ == 0)
       while ((result = backend::read_shared(s_.results(at))) == pending && !is_full()) backend::let_others_run();
+    if (lane_ == 0) result = backend::read_acquire(s_.results(at));
     result = backend::shuffle(result, 0);
-    backend::order_memory();
+    backend::sync_lanes();
     return result == pending ? shared_empty_set : result - 1;
   }
 
   /// The number of the set that this worker has made.
-  KOKKOS_FUNCTION SharedSetId intern(Made const& made) const {
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId intern(Made const& made) const {
     if (made.count == 0) return shared_empty_set;
     backend::sync_lanes();
-    auto const hash = mixed(sum_of_lanes(made.hash));
+    auto const hash = static_cast<std::uint32_t>(mixed(sum_of_lanes(made.hash)));
     auto const mask = static_cast<std::uint32_t>(s_.index.extent(0) - 1);
-    for (auto at = static_cast<std::uint32_t>(hash) & mask;; at = (at + 1) & mask) {
+    for (auto at = hash & mask;; at = (at + 1) & mask) {
       std::uint32_t found = 0;
       if (lane_ == 0) found = set_or_claim(at);
       found = backend::shuffle(found, 0);
       if (found == claimed) return store(at, hash, made.count);
       if (found == shared_empty_set) return shared_empty_set;  // full
-      backend::order_memory();
+      backend::sync_lanes();
       if (is_made(found, hash, made.count)) return found;
     }
   }
   /// The set at a place of the index; `claimed` if the place is this worker's from now on; 0 if all is full.
   KOKKOS_FUNCTION std::uint32_t set_or_claim(std::uint32_t at) const {
     for (;;) {
-      auto const found = backend::read_shared(s_.index(at));
+      auto const found = backend::read_acquire(s_.index(at));
       if (found != 0 && found != claimed) return found;
       if (is_full()) return 0;
       if (found == claimed) backend::let_others_run();
       if (found == 0 && Kokkos::atomic_compare_exchange(&s_.index(at), 0u, claimed) == 0) return claimed;
     }
   }
-  KOKKOS_FUNCTION bool is_made(SharedSetId set, std::uint64_t hash, std::uint32_t count) const {
-    if (s_.hashes(set) != hash || s_.filled(set) != count) return false;
+  KOKKOS_FUNCTION bool is_made(SharedSetId set, std::uint32_t hash, std::uint32_t count) const {
     auto const x = s_.headers(set);
+    if (x.hash != hash || x.count != count) return false;
     bool is_same = true;
-    for (auto i = lane_; i < count; i += lanes_)
-      is_same = is_same && block_at(x, made_positions_[i]) == made_entries_[i];
+    for (auto i = lane_; i < count; i += lanes_) {
+      auto const at = x.first_block() + i;
+      is_same = is_same && s_.positions(at) == made_positions_[i] && s_.entries(at) == made_entries_[i];
+    }
     return backend::all_lanes(is_same);
   }
-  KOKKOS_FUNCTION SharedSetId store(std::uint32_t at, std::uint64_t hash, std::uint32_t filled) const {
-    auto const first = made_positions_[0], span = made_positions_[filled - 1] - first + 1;
-    bool const is_run = span <= 2 * filled;
-    auto const count = is_run ? span : filled;
+  KOKKOS_FUNCTION SharedSetId store(std::uint32_t at, std::uint32_t hash, std::uint32_t count) const {
+    SharedSetHeader x{0, count, made_positions_[0], made_positions_[count - 1], hash};
     std::uint32_t set = 0;
-    std::uint64_t begin = 0;
     if (lane_ == 0) {
       set = Kokkos::atomic_fetch_add(&s_.counters().sets, 1u);
-      begin = Kokkos::atomic_fetch_add(&s_.counters().entries, std::uint64_t{count});
-      if (set >= s_.sizes.sets || begin + count > s_.sizes.entries || is_full()) {
+      x.begin = Kokkos::atomic_fetch_add(&s_.counters().entries, x.end());
+      if (set >= s_.sizes.sets || x.end() > s_.sizes.entries || is_full()) {
         set_full();
         backend::write_shared(s_.index(at), 0u);
         set = 0;
       }
     }
     set = backend::shuffle(set, 0);
-    begin = backend::shuffle(begin, 0);
+    x.begin = backend::shuffle(x.begin, 0);
     if (set == 0) return shared_empty_set;
-    if (is_run) {
-      for (auto i = lane_; i < span; i += lanes_) {
-        s_.entries(begin + i) = no_block;
-        s_.positions(begin + i) = first + i;
-      }
-      backend::sync_lanes();
-    }
-    for (auto i = lane_; i < filled; i += lanes_) {
-      auto const to = begin + (is_run ? made_positions_[i] - first : i);
-      s_.entries(to) = made_entries_[i];
-      s_.positions(to) = made_positions_[i];
-    }
-    if (lane_ == 0) {
-      s_.headers(set) = {begin, count, is_run ? first : SharedSetHeader::no_run};
-      s_.filled(set) = filled;
-      s_.hashes(set) = hash;
-    }
+    write_entries(x);
+    if (lane_ == 0) s_.headers(set) = x;
     backend::order_memory();
     backend::sync_lanes();
     if (lane_ == 0) backend::write_shared(s_.index(at), set);
     return set;
+  }
+  /// Masks, and the blocks that this worker has made.
+  KOKKOS_FUNCTION void write_entries(SharedSetHeader const& x) const {
+    for (auto i = lane_; i < x.num_masks(); i += lanes_) s_.entries(x.begin + i) = 0;
+    backend::sync_lanes();
+    for (auto i = lane_; i < x.count; i += lanes_) {
+      auto const position = made_positions_[i], number = position / positions_of_mask;
+      auto const mask = x.begin + number - x.first / positions_of_mask;
+      auto const bit = 1u << position % positions_of_mask;
+      KOKKOS_IF_ON_DEVICE((Kokkos::atomic_or(&s_.entries(mask), bit);))
+      KOKKOS_IF_ON_HOST((s_.entries(mask) |= bit;))
+      if (i == 0 || made_positions_[i - 1] / positions_of_mask != number) s_.positions(mask) = i;
+      s_.entries(x.first_block() + i) = made_entries_[i];
+      s_.positions(x.first_block() + i) = position;
+    }
   }
 
   SharedSets<MemorySpace> const& s_;
@@ -507,6 +518,8 @@ class SetWorker {
   std::uint64_t* row_;
   SharedSetId* list_;
 };
+
+inline constexpr int bytes_of_list = max_list_of_sets * sizeof(SharedSetId);
 
 /// A kernel whose workers call function(worker, i) for each i below a count, or below function.num_items(worker) where
 /// the function knows it better.
@@ -519,7 +532,8 @@ struct ByWorkers {
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& team) const {
     auto const worker = static_cast<std::uint32_t>(team.league_rank() * team.team_size() + team.team_rank());
-    SetWorker<MemorySpace> const hands(sets, worker);
+    auto* const list = static_cast<SharedSetId*>(team.thread_scratch(0).get_shmem(int{bytes_of_list}));
+    SetWorker<MemorySpace> const hands(sets, worker, list);
     auto end = count;
     if constexpr (requires { function.num_items(hands); }) end = function.num_items(hands);
     for (std::uint64_t i = worker; i < end; i += sets.sizes.workers) function(hands, i);
@@ -547,8 +561,9 @@ void for_each_by_workers(ExecutionSpace const& exec, std::string const& label,
   // A worker is a thread of a team, and its lanes are those of the thread's vector.
   constexpr int workers_of_team = on_host ? 1 : 8, lanes = on_host ? 1 : backend::warp_size;
   auto const num_teams = static_cast<int>(sets.sizes.workers) / workers_of_team;
-  Kokkos::parallel_for(label, Kokkos::TeamPolicy<ExecutionSpace>(exec, num_teams, workers_of_team, lanes),
-                       ByWorkers<Memory, Function>{sets, function, count});
+  auto policy = Kokkos::TeamPolicy<ExecutionSpace>(exec, num_teams, workers_of_team, lanes);
+  policy.set_scratch_size(0, Kokkos::PerThread(bytes_of_list));
+  Kokkos::parallel_for(label, policy, ByWorkers<Memory, Function>{sets, function, count});
 }
 
 }  // namespace hornbill::points_to::detail

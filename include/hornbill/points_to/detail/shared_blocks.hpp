@@ -52,6 +52,12 @@ struct SharedBlocks {
     for (int w = 0; w < Block::num_words; ++w) copy.words[w] = from[w];
     return copy;
   }
+  /// Adds the bits of a block, or nothing.
+  KOKKOS_FUNCTION void add_to(Block& sum, BlockId block) const {
+    KOKKOS_IF_ON_HOST((if (block == no_block) return;))
+    auto const* const from = words(block);  // a GPU reads several blocks at once if nothing is decided in between
+    for (int w = 0; w < Block::num_words; ++w) sum.words[w] |= block == no_block ? 0 : from[w];
+  }
   /// The number of a block, by one thread, which waits for no other.
   /// \param is_full  set if there is no room for it
   KOKKOS_FUNCTION BlockId number_of(Block const& block, bool& is_full) const {
@@ -61,7 +67,7 @@ struct SharedBlocks {
     auto const mask = index.extent(0) - 1;
     BlockId mine = no_block;
     for (auto at = hash & mask;; at = (at + 1) & mask) {
-      auto found = backend::read_shared(index(at));
+      auto found = backend::read_acquire(index(at));
       if (found == 0) {
         if (mine == no_block) mine = store(block);
         if (mine == no_block) {
@@ -70,9 +76,9 @@ struct SharedBlocks {
         }
         found = Kokkos::atomic_compare_exchange(&index(at), std::uint64_t{0}, tag | mine);
         if (found == 0) return mine;
+        backend::order_memory();
       }
       if (found >> 32 != tag >> 32) continue;
-      backend::order_memory();
       auto const other = static_cast<BlockId>(found);
       if (is_equal(other, block)) return other;  // one of the same that was stored at the same time is left unused
     }

@@ -5,9 +5,8 @@
 /// is done once: who asks first claims a slot of a hash table and does it, who asks later waits for its result. Nobody
 /// waits while doing an operation, so somebody always gets on. Numbers depend on who comes first, sets do not.
 ///
-/// A set is the blocks in which it has objects, with their positions. Where more than half of the blocks from its first
-/// to its last would be there, it is a run of all of these: then the block at a position is found at once, and not by
-/// search. Which of the two follows from the objects alone.
+/// A set is the blocks in which it has objects, with their positions. Before them is a mask for each 32 positions, so
+/// that the block at a position is found without a search.
 ///
 /// Memory has a limit that kernels cannot move. Where it is met, `is_full` is set, and operations return the empty set:
 /// what was formed before stays right, so that the host may make room and go on.
@@ -33,15 +32,15 @@ inline constexpr std::uint32_t max_list_of_sets = 64;
 /// How much there may be of what.
 struct SharedSetSizes {
   std::uint32_t sets = 1 << 16;
-  std::uint64_t entries = 1 << 18;     ///< blocks of all sets together
+  std::uint64_t entries = 1 << 18;     ///< blocks of all sets together, and masks
   std::uint32_t blocks = 1 << 16;      ///< different ones
   std::uint32_t operations = 1 << 18;  ///< that are remembered; a power of two
   std::uint32_t workers = 1;
   std::uint32_t blocks_of_set = 1;  ///< that have room for all objects
 
   std::size_t bytes() const {
-    return std::size_t{sets} * 36 + entries * 8 + std::size_t{blocks} * 160 + std::size_t{operations} * 12 +
-           std::size_t{workers} * (blocks_of_set * (8 + sizeof(Block)) + max_list_of_sets * sizeof(SharedSetId));
+    return std::size_t{sets} * 32 + entries * 8 + std::size_t{blocks} * 160 + std::size_t{operations} * 12 +
+           std::size_t{workers} * blocks_of_set * (8 + sizeof(Block));
   }
 };
 
@@ -52,31 +51,34 @@ struct SharedSetCounters {
   std::uint32_t is_full = 0;  ///< in another line of a cache: who waits looks at it all the time
 };
 
-/// Where a set's entries are.
+/// Positions that a mask is for.
+inline constexpr std::uint32_t positions_of_mask = 32;
+
+/// Where a set's entries are: from `begin` on a mask for each 32 positions, from that of the first block to that of the
+/// last, then `count` blocks.
 struct SharedSetHeader {
   std::uint64_t begin;
-  std::uint32_t count;  ///< of entries
-  std::uint32_t first;  ///< position of a run's first block; `no_run` of others
+  std::uint32_t count, first, last;  ///< blocks, and positions of the first and the last
+  std::uint32_t hash;                ///< a half
 
-  static constexpr std::uint32_t no_run = 0xffffffffu;
+  KOKKOS_FUNCTION std::uint32_t num_masks() const { return last / positions_of_mask - first / positions_of_mask + 1; }
+  KOKKOS_FUNCTION std::uint64_t first_block() const { return begin + num_masks(); }
+  KOKKOS_FUNCTION std::uint64_t end() const { return first_block() + count; }
 };
 
 template <class MemorySpace>
 struct SharedSets {
   SharedSetSizes sizes;
   SharedBlocks<MemorySpace> blocks;
-  Kokkos::View<BlockId*, MemorySpace> entries;          // [entries]; only runs have some without a block
-  Kokkos::View<std::uint32_t*, MemorySpace> positions;  // [entries], of blocks
+  Kokkos::View<BlockId*, MemorySpace> entries;          // [entries], or masks
+  Kokkos::View<std::uint32_t*, MemorySpace> positions;  // [entries], of blocks; how many blocks come before a mask's
   Kokkos::View<SharedSetHeader*, MemorySpace> headers;  // [sets]
-  Kokkos::View<std::uint32_t*, MemorySpace> filled;     // [sets], entries with a block
-  Kokkos::View<std::uint64_t*, MemorySpace> hashes;     // [sets]
   Kokkos::View<std::uint32_t*, MemorySpace> index;      // [a power of two above 2 sets], by hash: a set, 0 or `claimed`
   Kokkos::View<std::uint64_t*, MemorySpace> keys;       // [operations]
   Kokkos::View<std::uint32_t*, MemorySpace> results;    // [operations]
   Kokkos::View<BlockId*, MemorySpace> made_entries;     // [workers * blocks_of_set], of the set that a worker forms
   Kokkos::View<std::uint32_t*, MemorySpace> made_positions;
   Kokkos::View<std::uint64_t*, MemorySpace> rows;  // [workers * words_of_row()], 0 while no worker adds up objects
-  Kokkos::View<SharedSetId*, MemorySpace> lists;   // [workers * max_list_of_sets], that a worker unites at once
   Kokkos::View<SharedSetCounters, MemorySpace> counters;
 
   KOKKOS_FUNCTION std::size_t words_of_row() const { return std::size_t{sizes.blocks_of_set} * Block::num_words; }
@@ -94,16 +96,12 @@ SharedSets<typename ExecutionSpace::memory_space> make_shared_sets(ExecutionSpac
   s.entries = allocate<decltype(s.entries)>(exec, "hornbill::points_to::entries", sizes.entries);
   s.positions = allocate<decltype(s.positions)>(exec, "hornbill::points_to::positions", sizes.entries);
   s.headers = allocate_initialised<decltype(s.headers)>(exec, "hornbill::points_to::headers", sizes.sets);
-  s.filled = allocate_initialised<decltype(s.filled)>(exec, "hornbill::points_to::filled", sizes.sets);
-  s.hashes = allocate<decltype(s.hashes)>(exec, "hornbill::points_to::hashes", sizes.sets);
   s.index = allocate_initialised<decltype(s.index)>(exec, "hornbill::points_to::index", index_size_for(sizes.sets));
   s.keys = allocate_initialised<decltype(s.keys)>(exec, "hornbill::points_to::keys", sizes.operations);
   s.results = allocate_initialised<decltype(s.results)>(exec, "hornbill::points_to::results", sizes.operations);
   s.made_entries = allocate<decltype(s.made_entries)>(exec, "hornbill::points_to::made_entries", made);
   s.made_positions = allocate<decltype(s.made_positions)>(exec, "hornbill::points_to::made_positions", made);
   s.rows = allocate_initialised<decltype(s.rows)>(exec, "hornbill::points_to::rows", sizes.workers * s.words_of_row());
-  s.lists =
-      allocate<decltype(s.lists)>(exec, "hornbill::points_to::lists", std::size_t{sizes.workers} * max_list_of_sets);
   s.counters =
       decltype(s.counters)(Kokkos::view_alloc(exec, "hornbill::points_to::counters", Kokkos::WithoutInitializing));
   Kokkos::deep_copy(exec, s.counters, SharedSetCounters{});
@@ -113,13 +111,13 @@ SharedSets<typename ExecutionSpace::memory_space> make_shared_sets(ExecutionSpac
 /// Finds all sets by their hashes, in an index that has none.
 template <class MemorySpace>
 struct IndexSets {
-  Kokkos::View<std::uint64_t*, MemorySpace> hashes;
-  Kokkos::View<std::uint32_t*, MemorySpace> filled, index;
+  Kokkos::View<SharedSetHeader*, MemorySpace> headers;
+  Kokkos::View<std::uint32_t*, MemorySpace> index;
 
   KOKKOS_FUNCTION void operator()(std::size_t set) const {
-    if (filled(set) == 0) return;
+    if (headers(set).count == 0) return;
     auto const mask = index.extent(0) - 1;
-    auto at = hashes(set) & mask;
+    auto at = headers(set).hash & mask;
     while (Kokkos::atomic_compare_exchange(&index(at), 0u, static_cast<std::uint32_t>(set)) != 0) at = (at + 1) & mask;
   }
 };
@@ -157,12 +155,10 @@ void grow_shared_sets(ExecutionSpace const& exec, SharedSets<typename ExecutionS
   copy(larger.entries, s.entries, used.entries);
   copy(larger.positions, s.positions, used.entries);
   copy(larger.headers, s.headers, used.sets);
-  copy(larger.filled, s.filled, used.sets);
-  copy(larger.hashes, s.hashes, used.sets);
   Kokkos::deep_copy(exec, larger.counters, SharedSetCounters{.entries = used.entries, .sets = used.sets});
   Kokkos::parallel_for("hornbill::points_to::index_sets",
                        Kokkos::RangePolicy<ExecutionSpace>(exec, 1, static_cast<std::int64_t>(used.sets)),
-                       IndexSets<Memory>{larger.hashes, larger.filled, larger.index});
+                       IndexSets<Memory>{larger.headers, larger.index});
   exec.fence("hornbill::points_to: sets have moved");
   s = larger;
 }

@@ -3,8 +3,9 @@
 /// its levels.
 ///
 /// An item is added when all that it waits for is done, so its worker need not wait. Who finds no item draws a ticket,
-/// the number of the place where its item will be written, and looks there. The walk ends when as many are finished as
-/// were added.
+/// the number of the place where its item will be written, and looks there, and nowhere else: if thousands of warps
+/// looked at the same place, all memory would be slow. The walk ends when as many are finished as were added; who
+/// finishes the last one tells it to all that wait.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,10 @@ struct WorkQueueCounters {
   std::uint32_t tickets = 0, between_2[31] = {};
   std::uint32_t finished = 0, between_3[31] = {};
   std::uint32_t gone = 0;  ///< workers
+  std::uint32_t is_over = 0;
 };
 
-inline constexpr std::uint32_t no_item = 0xffffffffu;
+inline constexpr std::uint32_t no_item = 0xffffffffu, walk_is_over = 0xfffffffeu;
 
 /// A ring: its size is a power of two, above the number of items that wait at a time and of workers that wait for some,
 /// so that no two of them look at one place.
@@ -87,10 +89,10 @@ class QueueWorker {
       first_kept_ = (first_kept_ + 1) % max_kept;
       --num_kept_;
     } else {
+      if (num_taken_ > 0) finish();
       if (lane_ == 0) item = wait_for_item();
-      num_taken_ = 0;
       item = backend::shuffle(item, 0);
-      if (item != no_item) num_taken_ = 1;
+      num_taken_ = item == no_item ? 0 : 1;
     }
     backend::order_memory();  // also for items that were kept: others have done a part of what those waited for
     return item;
@@ -112,23 +114,38 @@ class QueueWorker {
     while (backend::read_shared(queue_.items(at)) != no_item) backend::let_others_run();
     backend::write_shared(queue_.items(at), item);
   }
+  /// Counts items as finished; ends the walk if there are no others.
+  KOKKOS_FUNCTION void finish() const {
+    auto& counters = queue_.counters();
+    bool is_last = false;
+    if (lane_ == 0) {
+      backend::order_memory();
+      auto const finished = Kokkos::atomic_fetch_add(&counters.finished, num_taken_) + num_taken_;
+      backend::order_memory();
+      is_last = finished == backend::read_shared(counters.added);
+      if (is_last) backend::write_shared(counters.is_over, 1u);
+      if (is_last) Kokkos::memory_fence();
+    }
+    if (!backend::shuffle(is_last, 0)) return;
+    auto const end = backend::shuffle(backend::read_shared(counters.tickets), 0);
+    auto const begin = backend::read_shared(counters.added);
+    for (auto ticket = begin + lane_; ticket - begin < end - begin;
+         ticket += static_cast<std::uint32_t>(backend::lanes_together()))
+      backend::write_shared(queue_.items(ticket & mask_), walk_is_over);
+  }
+  /// Who draws a ticket looks whether the walk is over afterwards; who ends the walk looks at the tickets afterwards.
   KOKKOS_FUNCTION std::uint32_t wait_for_item() const {
     auto& counters = queue_.counters();
-    if (num_taken_ > 0) {
-      backend::order_memory();
-      Kokkos::atomic_add(&counters.finished, num_taken_);
+    auto& place = queue_.items(Kokkos::atomic_fetch_add(&counters.tickets, 1u) & mask_);
+    auto item = backend::read_shared(place);
+    if (item == no_item) {
+      Kokkos::memory_fence();
+      if (backend::read_shared(counters.is_over) != 0) return no_item;
+      while ((item = backend::read_shared(place)) == no_item) backend::let_others_run();
     }
-    auto const at = Kokkos::atomic_fetch_add(&counters.tickets, 1u) & mask_;
-    for (;;) {
-      if (auto const item = backend::read_shared(queue_.items(at)); item != no_item) {
-        backend::write_shared(queue_.items(at), no_item);
-        return item;
-      }
-      auto const finished = backend::read_shared(counters.finished);
-      backend::order_memory();
-      if (finished == backend::read_shared(counters.added)) return no_item;
-      backend::let_others_run();
-    }
+    if (item == walk_is_over) return no_item;
+    backend::write_shared(place, no_item);
+    return item;
   }
 
   WorkQueue<MemorySpace> const& queue_;
@@ -146,14 +163,27 @@ struct Walk {
   Function function;
 
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t) const {
-    QueueWorker<MemorySpace> items(queue);
-    for (auto item = items.next(); item != no_item; item = items.next()) function(worker, items, item);
-    if (worker.lane() == 0) leave();
+    if (backend::shuffle(backend::read_shared(queue.counters().added), 0) != 0) {
+      QueueWorker<MemorySpace> items(queue);
+      for (auto item = items.next(); item != no_item; item = items.next()) function(worker, items, item);
+    }
+    leave(worker.lane());
   }
-  /// The last one to go makes the queue ready for the next walk; all places are empty by then.
-  KOKKOS_FUNCTION void leave() const {
-    if (Kokkos::atomic_fetch_add(&queue.counters().gone, 1u) + 1 == sets.sizes.workers)
-      queue.counters() = WorkQueueCounters{};
+  /// The last one to go makes the queue ready for the next walk.
+  KOKKOS_FUNCTION void leave(std::uint32_t lane) const {
+    auto& counters = queue.counters();
+    bool is_last = false;
+    backend::order_memory();
+    if (lane == 0) is_last = Kokkos::atomic_fetch_add(&counters.gone, 1u) + 1 == sets.sizes.workers;
+    if (!backend::shuffle(is_last, 0)) return;
+    backend::order_memory();
+    auto const begin = backend::read_shared(counters.added), end = backend::read_shared(counters.tickets);
+    auto const mask = static_cast<std::uint32_t>(queue.items.extent(0) - 1);
+    for (auto ticket = begin + lane; ticket - begin < end - begin;
+         ticket += static_cast<std::uint32_t>(backend::lanes_together()))
+      queue.items(ticket & mask) = no_item;
+    backend::sync_lanes();
+    if (lane == 0) counters = WorkQueueCounters{};
   }
 };
 
