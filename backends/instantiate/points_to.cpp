@@ -11,11 +11,13 @@ namespace hornbill::points_to {
 namespace {
 
 template <class ExecutionSpace>
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
+
+template <class ExecutionSpace>
 Solution solve_from(ExecutionSpace const& exec, HostPlan const& plan, Solution const* earlier,
                     SolveOptions const& options) {
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
-  if (is_for_host(plan, options) || (on_host && options.host_below > 0))
+  if (is_for_host(plan, options) || (on_host<ExecutionSpace> && options.host_below > 0))
     return earlier ? resume(plan, *earlier, options) : solve(plan, options);
   detail::Stopwatch watch;
   auto solution = detail::DeviceSolver<ExecutionSpace>(exec, plan, options).solve(earlier);
@@ -29,8 +31,9 @@ template <class ExecutionSpace>
 HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, PlanOptions const& options) {
   constexpr Offset most = Offset{1} << 28;  // so that numbers of labels fit
   auto const size = std::max(system.num_constraints(), Offset{system.num_variables});
-  if (system.num_constraints() < options.host_below || options.value_numbering == ValueNumbering::none || size > most)
-    return make_plan(system, options);
+  bool const is_small =
+      system.num_constraints() < options.host_below || (on_host<ExecutionSpace> && options.host_below > 0);
+  if (is_small || options.value_numbering == ValueNumbering::none || size > most) return make_plan(system, options);
   return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
     auto labels = detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();
     return labels ? std::move(*labels) : detail::label_variables(system, constraints, options);

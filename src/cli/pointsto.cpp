@@ -163,9 +163,10 @@ void add_pointsto(CLI::App& app, int&) {
                    fmt::format("Where to solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
       ->check(known_backend());
   command
-      ->add_option("--solver", a->solve.host_below,
-                   "host: one thread; backend: all threads of the backend, also for planning; auto (default): the one "
-                   "that is faster for a system of this size")
+      ->add_option(
+          "--solver", a->solve.host_below,
+          "host: one thread; backend: all threads of the backend; auto (default): the one that is faster for a "
+          "system of this size. Where to plan, too")
       ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");
@@ -175,7 +176,7 @@ void add_pointsto(CLI::App& app, int&) {
       "  hornbill pointsto sqlite.cons.txt -o sqlite.h5\n"
       "  hornbill pointsto sqlite.h5 --query main#argv --may-alias p q");
   command->callback([a] {
-    if (a->solve.host_below == 0) a->plan.host_below = 0;
+    if (a->solve.host_below != points_to::SolveOptions{}.host_below) a->plan.host_below = a->solve.host_below;
     run_points_to(*a);
   });
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -22,8 +21,9 @@ struct PlanOptions {
   ValueNumbering value_numbering = ValueNumbering::hash_unions;
   bool collapse_cycles = true;  ///< variables on a cycle of copies are one
   bool hybrid_cycles = true;    ///< find what will be a cycle as soon as a pointer has a target
-  /// systems with fewer constraints are planned by one thread of the host whatever the backend; 0: none
-  Offset host_below = std::numeric_limits<Offset>::max();
+  /// systems with fewer constraints are planned by one thread of the host whatever the backend, and on backends of the
+  /// host all are, so that as few constraints as possible are left; 0: none
+  Offset host_below = 50000;
 };
 
 /// What was done before solving, and how long it took.
