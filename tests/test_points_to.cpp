@@ -148,6 +148,25 @@ TEST_CASE_TEMPLATE("points-to: the host labels chains that are too long for a ba
   CHECK(points_to::make_plan(typename T::Exec(), ConstraintSystem{}, {.host_below = 0}).constraints.empty());
 }
 
+TEST_CASE_TEMPLATE("points-to: a backend's plan merges variables of many values, but not of very many", T,
+                   HORNBILL_DOUBLE_CELLS) {
+  for (Index num_objects : {255, 300}) {
+    ConstraintSystem system;
+    system.num_variables = num_objects + 2;
+    system.object_sizes.assign(static_cast<std::size_t>(num_objects), 1);
+    system.is_function.assign(static_cast<std::size_t>(num_objects), 0);
+    for (Index o = 0; o < num_objects; ++o) {  // the same for both, in other orders
+      system.constraints.push_back({ConstraintKind::address_of, o, num_objects});
+      system.constraints.push_back({ConstraintKind::address_of, num_objects - 1 - o, num_objects + 1});
+    }
+    auto const plan = points_to::make_plan(typename T::Exec(), system, {.host_below = 0});
+    auto const first = static_cast<std::size_t>(num_objects);
+    bool const are_one = plan.representative[first] == plan.representative[first + 1];
+    CHECK(are_one == (num_objects <= 256));
+    CHECK(has_sets(points_to::solve(plan), reference::points_to_sets(system)));
+  }
+}
+
 TEST_CASE_TEMPLATE("points-to: no device changes the solution of a backend", T, HORNBILL_DOUBLE_CELLS) {
   auto const system = test::random_constraints(
       7, {.num_objects = 1000, .num_pointers = 1000, .num_constraints = 3000, .largest_object = 40});

@@ -41,7 +41,7 @@ enum class Awaited : std::uint32_t {
 };
 
 /// A thread sorts its variable's values, so where there are more, as in a hub, the variable gets a label of its own.
-inline constexpr std::uint32_t most_values = 4096;
+inline constexpr std::uint32_t most_values = 256;
 inline constexpr std::uint32_t no_sweep = 0xffffffffu;
 
 /// How many items of a list one thread looks at, so that threads of a host rarely meet where they append to another.
