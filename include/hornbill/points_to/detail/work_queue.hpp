@@ -123,8 +123,10 @@ class QueueWorker {
       auto const finished = Kokkos::atomic_fetch_add(&counters.finished, num_taken_) + num_taken_;
       backend::order_memory();
       is_last = finished == backend::read_shared(counters.added);
-      if (is_last) backend::write_shared(counters.is_over, 1u);
-      if (is_last) Kokkos::memory_fence();
+      if (is_last) {
+        backend::write_shared(counters.is_over, 1u);
+        Kokkos::memory_fence();
+      }
     }
     if (!backend::shuffle(is_last, 0)) return;
     auto const end = backend::shuffle(backend::read_shared(counters.tickets), 0);
