@@ -31,9 +31,9 @@ template <class ExecutionSpace>
 HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, PlanOptions const& options) {
   constexpr Offset most = Offset{1} << 28;  // so that numbers of labels fit
   auto const size = std::max(system.num_constraints(), Offset{system.num_variables});
-  bool const is_small =
+  bool const is_for_host =
       system.num_constraints() < options.host_below || (on_host<ExecutionSpace> && options.host_below > 0);
-  if (is_small || options.value_numbering == ValueNumbering::none || size > most) return make_plan(system, options);
+  if (is_for_host || options.value_numbering == ValueNumbering::none || size > most) return make_plan(system, options);
   return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
     auto labels = detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();
     return labels ? std::move(*labels) : detail::label_variables(system, constraints, options);

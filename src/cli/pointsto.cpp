@@ -160,13 +160,13 @@ void add_pointsto(CLI::App& app, int&) {
       "--no-hubs", [a] { a->solve.hubs = false; }, "Connect each target with each load and store, not through hubs");
   command
       ->add_option("--backend", a->backend,
-                   fmt::format("Where to solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
+                   fmt::format("Where to plan and solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
       ->check(known_backend());
   command
-      ->add_option(
-          "--solver", a->solve.host_below,
-          "host: one thread; backend: all threads of the backend; auto (default): the one that is faster for a "
-          "system of this size. Where to plan, too")
+      ->add_option("--solver", a->solve.host_below,
+                   "Who plans and solves: host: one thread; backend: all threads of the backend; auto (default): the "
+                   "one that is "
+                   "faster for a system of this size")
       ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");

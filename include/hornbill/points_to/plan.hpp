@@ -59,8 +59,8 @@ struct HostPlan {
 /// \cost near linear in the number of constraints; on the host, one thread
 HostPlan make_plan(ConstraintSystem const& system, PlanOptions const& options = {});
 
-/// The same, but labels are found by all threads of an execution space, unless the system is small. Each backend has
-/// been compiled, see backends/instantiate/points_to.cpp.
+/// The same, but labels are found by all threads of an execution space, unless `host_below` leaves them to the host.
+/// Each backend has been compiled, see backends/instantiate/points_to.cpp.
 ///
 /// A label stands for the list of values that flow in (HVN, also where HU is asked for), and cycles through an object,
 /// or into which nothing flows, stay, so some more constraints are left. The host labels where no value numbering is

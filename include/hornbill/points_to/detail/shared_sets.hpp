@@ -59,7 +59,7 @@ inline constexpr std::uint32_t positions_of_mask = 32;
 struct SharedSetHeader {
   std::uint64_t begin;
   std::uint32_t count, first, last;  ///< blocks, and positions of the first and the last
-  std::uint32_t hash;                ///< a half
+  std::uint32_t hash;                ///< its lower half
 
   KOKKOS_FUNCTION std::uint32_t num_masks() const { return last / positions_of_mask - first / positions_of_mask + 1; }
   KOKKOS_FUNCTION std::uint64_t first_block() const { return begin + num_masks(); }

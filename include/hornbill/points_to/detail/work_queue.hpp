@@ -39,6 +39,15 @@ struct WorkQueue {
 
   /// By one thread, before the walk.
   KOKKOS_FUNCTION void add(std::uint32_t item) const { items(Kokkos::atomic_fetch_add(&counters().added, 1u)) = item; }
+  /// By all lanes of a worker, when no items will be added: writes to the places where workers wait for some.
+  KOKKOS_FUNCTION void fill_awaited(std::uint32_t value) const {
+    auto const begin = backend::read_shared(counters().added);
+    auto const count = backend::shuffle(backend::read_shared(counters().tickets), 0) - begin;
+    auto const mask = static_cast<std::uint32_t>(items.extent(0) - 1);
+    for (auto i = static_cast<std::uint32_t>(backend::lane_id()); i < count;
+         i += static_cast<std::uint32_t>(backend::lanes_together()))
+      backend::write_shared(items((begin + i) & mask), value);
+  }
 };
 
 template <class ExecutionSpace>
@@ -128,12 +137,7 @@ class QueueWorker {
         Kokkos::memory_fence();
       }
     }
-    if (!backend::shuffle(is_last, 0)) return;
-    auto const end = backend::shuffle(backend::read_shared(counters.tickets), 0);
-    auto const begin = backend::read_shared(counters.added);
-    for (auto ticket = begin + lane_; ticket - begin < end - begin;
-         ticket += static_cast<std::uint32_t>(backend::lanes_together()))
-      backend::write_shared(queue_.items(ticket & mask_), walk_is_over);
+    if (backend::shuffle(is_last, 0)) queue_.fill_awaited(walk_is_over);
   }
   /// Who draws a ticket looks whether the walk is over afterwards; who ends the walk looks at the tickets afterwards.
   KOKKOS_FUNCTION std::uint32_t wait_for_item() const {
@@ -179,11 +183,7 @@ struct Walk {
     if (lane == 0) is_last = Kokkos::atomic_fetch_add(&counters.gone, 1u) + 1 == sets.sizes.workers;
     if (!backend::shuffle(is_last, 0)) return;
     backend::order_memory();
-    auto const begin = backend::read_shared(counters.added), end = backend::read_shared(counters.tickets);
-    auto const mask = static_cast<std::uint32_t>(queue.items.extent(0) - 1);
-    for (auto ticket = begin + lane; ticket - begin < end - begin;
-         ticket += static_cast<std::uint32_t>(backend::lanes_together()))
-      queue.items(ticket & mask) = no_item;
+    queue.fill_awaited(no_item);
     backend::sync_lanes();
     if (lane == 0) counters = WorkQueueCounters{};
   }
