@@ -283,7 +283,7 @@ void DeviceSolver<ExecutionSpace>::pass(bool again) {
   for_each_slot("wait", Wait<Memory>{g_, again});
   for_each("find_news", now_.edges, FindNews<Memory>{g_});
   for_each_slot("begin_propagation", BeginPropagation<Memory>{g_, queue_, true, again});
-  walk("propagate", Propagate<Memory>{{g_, offsets_}});
+  walk("propagate", Propagate<Memory>{{g_, offsets_, true}});
   for_each("count_unsettled", now_.edges, CountUnsettled<Memory>{g_, again});
 }
 
@@ -303,7 +303,7 @@ void DeviceSolver<ExecutionSpace>::collapse() {
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::settle() {
   for_each("begin_settling", std::size_t{now_.edges} + now_.inputs + now_.absorbed, BeginSettling<Memory>{g_, queue_});
-  walk("settle", Settle<Memory>{{g_, offsets_}});
+  walk("settle", Settle<Memory>{{g_, offsets_, false}});
 }
 
 template <class ExecutionSpace>

@@ -88,6 +88,7 @@ template <class MemorySpace>
 struct Pull {
   FlowGraph<MemorySpace> g;
   Offsets<MemorySpace> offsets;
+  bool is_ordered;  ///< whether sets that copies lead from have their final values for this walk
 
   /// \return whether the set has grown
   KOKKOS_FUNCTION bool operator()(SetWorker<MemorySpace> const& worker, std::uint32_t slot) const {
@@ -166,9 +167,11 @@ struct Pull {
   KOKKOS_FUNCTION void gather(SetWorker<MemorySpace> const& worker, Source const& source,
                               Gathered<MemorySpace>& gathered) const {
     bool const is_copy = source.offset == no_offset;
+    auto others = backend::lanes_where(!is_copy && source.set != shared_empty_set);
+    // A set may have been formed after this worker took its item: what is read of it must not be older than its number.
+    if (others != 0 || !is_ordered) backend::order_memory();
     gathered.add(is_copy ? source.set : shared_empty_set);
-    for (auto others = backend::lanes_where(!is_copy && source.set != shared_empty_set); others != 0;
-         others &= others - 1) {
+    for (; others != 0; others &= others - 1) {
       auto const one = static_cast<int>(Kokkos::countr_zero(others));
       auto const fresh = worker.subtract(backend::shuffle(source.set, one), backend::shuffle(source.sent, one));
       gathered.add_one(offsets.apply(worker, fresh, backend::shuffle(source.offset, one)));
