@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/chunks.hpp>
 #include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/shared_sets.hpp>
 #include <hornbill/types.hpp>
@@ -97,14 +98,7 @@ class SetWorker {
     Made made;
     for (auto base = low; base <= high; base += lanes_) {
       auto const position = base + lane_;
-      Block block;
-      if (position <= high)
-        for (int w = 0; w < Block::num_words; ++w) {
-          auto& word = row_[std::size_t{position} * Block::num_words + w];
-          block.words[w] = word;
-          word = 0;
-        }
-      append(made, position, number_of(block));
+      append(made, position, position <= high ? number_of(taken_from_row(position)) : no_block);
     }
     return intern(made);
   }
@@ -260,6 +254,7 @@ class SetWorker {
     low = least_of_lanes(low);
     high = largest_of_lanes(high);
     if (low > high) return shared_empty_set;
+    if constexpr (is_host_memory<MemorySpace>) return form_union_by_sets(list, count, low, high);
     Made made;
     bool is_first = true, is_last = true;  // whether the union is one of those two
     for (auto base = low - low % lanes_; base <= high; base += lanes_) {
@@ -274,13 +269,55 @@ class SetWorker {
     if (backend::all_lanes(is_last)) return list[count - 1];
     return intern(made);
   }
+  /// The same by a thread of a CPU, which goes through the blocks of one set after another. By position `made_entries_`
+  /// has the block that came last, and `made_positions_` whether there are several, whose sum is in the row.
+  KOKKOS_FUNCTION SharedSetId form_union_by_sets(SharedSetId const* list, std::uint32_t count, std::uint32_t low,
+                                                 std::uint32_t high) const {
+    for (auto position = low; position <= high; ++position) made_entries_[position] = no_block;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      auto const x = s_.headers(list[k]);
+      for (auto i = x.count > 0 ? x.first_block() : x.end(); i < x.end(); ++i)
+        add_block(s_.positions(i), s_.entries(i));
+    }
+    Made made;
+    for (auto position = low; position <= high; ++position) {
+      auto block = made_entries_[position];
+      if (block == no_block) continue;
+      if (made_positions_[position] != 0) block = number_of(taken_from_row(position));
+      append(made, position, block);
+    }
+    return intern(made);
+  }
+  KOKKOS_FUNCTION void add_block(std::uint32_t position, BlockId block) const {
+    auto& one = made_entries_[position];
+    if (one == block) return;
+    auto& are_several = made_positions_[position];
+    if (one == no_block) {
+      are_several = 0;
+    } else {
+      auto* const sum = row_ + std::size_t{position} * Block::num_words;
+      if (are_several == 0) s_.blocks.add_to(sum, one);
+      s_.blocks.add_to(sum, block);
+      are_several = 1;
+    }
+    one = block;
+  }
+  /// The bits of the row at a position, which are 0 then.
+  KOKKOS_FUNCTION Block taken_from_row(std::uint32_t position) const {
+    Block block;
+    for (int w = 0; w < Block::num_words; ++w) {
+      auto& word = row_[std::size_t{position} * Block::num_words + w];
+      block.words[w] = word;
+      word = 0;
+    }
+    return block;
+  }
   /// The union's block at a position. Several sets are read at once, each step for all of them before the next step,
   /// since answers of the memory take long.
   /// \param first, last  get the blocks of the first set and the last one
   KOKKOS_FUNCTION BlockId united_block(std::uint32_t position, SharedSetId const* list, std::uint32_t count,
                                        BlockId& first, BlockId& last) const {
-    constexpr std::uint32_t at_once =
-        Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1 : sets_at_once;
+    constexpr auto at_once = sets_at_once;
     BlockId one = no_block;  // the block that came last
     bool are_several = false;
     Block sum;
@@ -304,7 +341,7 @@ class SetWorker {
       }
       if (!are_more) continue;
       are_several = true;
-      for (std::uint32_t i = 0; i <= at_once; ++i) s_.blocks.add_to(sum, blocks[i]);
+      for (std::uint32_t i = 0; i <= at_once; ++i) s_.blocks.add_to(sum.words, blocks[i]);
     }
     backend::sync_lanes();
     return are_several ? number_of(sum) : one;
@@ -366,11 +403,13 @@ class SetWorker {
                                         std::uint64_t const* mask) const {
     constexpr auto n = static_cast<std::uint32_t>(Block::num_words);
     auto const by_words = offset / 64, by_bits = offset % 64;
+    std::uint32_t last = 0xffffffffu;  // the position of the block that was looked for last
+    BlockId from = no_block;
     auto const source = [&](std::uint32_t word) {  // counted from the first object, less those that go beyond objects
       if (word < by_words) return std::uint64_t{0};
       word -= by_words;
-      auto const block = block_at(x, word / n);
-      return block == no_block ? 0 : s_.blocks.words(block)[word % n] & mask[word];
+      if (word / n != last) from = block_at(x, last = word / n);
+      return from == no_block ? 0 : s_.blocks.words(from)[word % n] & mask[word];
     };
     Block block;
     auto below = by_bits == 0 || position == 0 ? 0 : source(position * n - 1);
@@ -543,9 +582,7 @@ struct ByWorkers {
 /// About as many as a device runs at once; each has memory of its own for the set that it forms.
 template <class ExecutionSpace>
 std::uint32_t workers_of(ExecutionSpace const& exec) {
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
-  if constexpr (on_host)
+  if constexpr (is_host_memory<typename ExecutionSpace::memory_space>)
     return static_cast<std::uint32_t>(exec.concurrency());
   else
     return static_cast<std::uint32_t>(exec.concurrency() / backend::warp_size / 4);
@@ -557,7 +594,7 @@ void for_each_by_workers(ExecutionSpace const& exec, std::string const& label,
                          SharedSets<typename ExecutionSpace::memory_space> const& sets, std::uint64_t count,
                          Function const& function) {
   using Memory = typename ExecutionSpace::memory_space;
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+  constexpr bool on_host = is_host_memory<Memory>;
   // A worker is a thread of a team, and its lanes are those of the thread's vector.
   constexpr int workers_of_team = on_host ? 1 : 8, lanes = on_host ? 1 : backend::warp_size;
   auto const num_teams = static_cast<int>(sets.sizes.workers) / workers_of_team;

@@ -53,10 +53,10 @@ struct SharedBlocks {
     return copy;
   }
   /// Adds the bits of a block, or nothing.
-  KOKKOS_FUNCTION void add_to(Block& sum, BlockId block) const {
+  KOKKOS_FUNCTION void add_to(std::uint64_t* sum, BlockId block) const {
     KOKKOS_IF_ON_HOST((if (block == no_block) return;))
     auto const* const from = words(block);  // a GPU reads several blocks at once if nothing is decided in between
-    for (int w = 0; w < Block::num_words; ++w) sum.words[w] |= block == no_block ? 0 : from[w];
+    for (int w = 0; w < Block::num_words; ++w) sum[w] |= block == no_block ? 0 : from[w];
   }
   /// The number of a block, by one thread, which waits for no other.
   /// \param is_full  set if there is no room for it
