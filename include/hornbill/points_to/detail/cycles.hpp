@@ -93,25 +93,23 @@ template <class MemorySpace>
 struct LeaveCore {
   enum State : std::uint32_t { is_known = 1, has_left };
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
     if (!g.is_core(slot)) return;
     g.colour(slot) = 0;
     if (g.state(slot) != is_known) return;
     g.waiting_in(slot) = g.waiting_out(slot) = 0;
-    queue.add(slot);
+    seeds.add(slot);
   }
 };
 template <class MemorySpace>
 struct LeaveCoreBackwards {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
     if (g.state(slot) != LeaveCore<MemorySpace>::is_known) return;
     g.state(slot) = LeaveCore<MemorySpace>::has_left;
-    queue.add(slot);
+    seeds.add(slot);
   }
 };
 
@@ -119,8 +117,11 @@ template <class MemorySpace>
 struct CountLeft {
   FlowGraph<MemorySpace> g;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
-    if (g.waiting_in(slot) != 0) Kokkos::atomic_inc(&g.counters().left);
+  KOKKOS_FUNCTION void operator()(std::size_t chunk) const {
+    std::uint32_t count = 0;
+    for_each_of_chunk<MemorySpace>(chunk, g.counters().active,
+                                   [&](std::size_t slot) { count += g.waiting_in(slot) != 0 ? 1 : 0; });
+    if (count > 0) Kokkos::atomic_add(&g.counters().left, count);
   }
 };
 
@@ -128,10 +129,9 @@ struct CountLeft {
 template <class MemorySpace>
 struct BeginTrimmingBackward {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
-    if (g.waiting_in(slot) != 0 && g.waiting_out(slot) == 0) queue.add(slot);
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
+    if (g.waiting_in(slot) != 0 && g.waiting_out(slot) == 0) seeds.add(slot);
   }
 };
 
@@ -152,14 +152,13 @@ struct FindPivot {
 template <class MemorySpace>
 struct BeginPivot {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t) const {
+  KOKKOS_FUNCTION void operator()(std::size_t, QueueSeeds<MemorySpace>& seeds) const {
     if (g.counters().pivot == 0) return;
     auto const slot = static_cast<std::uint32_t>(g.counters().pivot);
     g.colour(slot) = pivot_colour;
     g.state(slot) = 1;
-    queue.add(slot);
+    seeds.add(slot);
   }
 };
 
@@ -167,27 +166,25 @@ struct BeginPivot {
 template <class MemorySpace>
 struct BeginColours {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
     if (!g.is_core(slot) || g.colour(slot) == pivot_colour) return;
     g.colour(slot) = slot;
     g.state(slot) = 1;
-    queue.add(slot);
+    seeds.add(slot);
   }
 };
 
 template <class MemorySpace>
 struct BeginMerging {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
     if (!g.is_core(slot)) return;
     bool const is_pivot = g.colour(slot) == pivot_colour && slot == static_cast<std::uint32_t>(g.counters().pivot);
     if (!is_pivot && g.colour(slot) != slot) return;
     g.state(slot) = 1;
-    queue.add(slot);
+    seeds.add(slot);
   }
 };
 

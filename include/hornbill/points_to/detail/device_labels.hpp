@@ -15,6 +15,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/backend/intrinsics.hpp>
+#include <hornbill/points_to/detail/chunks.hpp>
 #include <hornbill/points_to/detail/device_arrays.hpp>
 #include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/labels.hpp>
@@ -43,11 +44,6 @@ enum class Awaited : std::uint32_t {
 /// A thread sorts its variable's values, so where there are more, as in a hub, the variable gets a label of its own.
 inline constexpr std::uint32_t most_values = 256;
 inline constexpr std::uint32_t no_sweep = 0xffffffffu;
-
-/// How many items of a list one thread looks at, so that threads of a host rarely meet where they append to another.
-template <class MemorySpace>
-inline constexpr std::uint32_t items_of_chunk =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 512 : 1;
 
 template <class MemorySpace>
 struct LabelGraph {
@@ -377,8 +373,7 @@ class DeviceLabeller {
   }
   template <class Functor>
   void for_each_chunk(char const* name, std::size_t count, Functor const& functor) {
-    constexpr auto size = items_of_chunk<Memory>;
-    for_each(name, (count + size - 1) / size, functor);
+    for_each(name, num_chunks<Memory>(count), functor);
   }
   std::uint32_t num_appended() {
     std::uint32_t count;

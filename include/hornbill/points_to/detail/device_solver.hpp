@@ -58,8 +58,9 @@ template <class Function>
 struct ForEachSlot {
   Function function;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
-    if (i < function.g.counters().active) function(static_cast<std::uint32_t>(i));
+  template <class... Arguments>
+  KOKKOS_FUNCTION void operator()(std::size_t i, Arguments&... arguments) const {
+    if (i < function.g.counters().active) function(static_cast<std::uint32_t>(i), arguments...);
   }
 };
 
@@ -101,7 +102,6 @@ class DeviceSolver {
  private:
   template <class T>
   using Array = Kokkos::View<T*, Memory>;
-  static constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
 
   // --- memory ---
 
@@ -171,6 +171,14 @@ class DeviceSolver {
   void for_each_slot(char const* name, Functor const& functor) {
     for_each(name, num_slots_, ForEachSlot<Functor>{functor});
   }
+  template <class Functor>
+  void begin_walk(char const* name, std::size_t count, Functor const& functor) {
+    for_each(name, num_chunks<Memory>(count), BeginWalk<Memory, Functor>{queue_, functor, count});
+  }
+  template <class Functor>
+  void begin_walk_from_slots(char const* name, Functor const& functor) {
+    begin_walk(name, num_slots_, ForEachSlot<Functor>{functor});
+  }
 
   Stopwatch watch_;  // of what comes before rounds
   ExecutionSpace exec_;
@@ -238,7 +246,7 @@ void DeviceSolver<ExecutionSpace>::make_rows(bool drops_repeated) {
   for_each("count_entries", count, CountEntries<Memory>{g_, drops_repeated, size - 1});
   if (drops_repeated)
     Kokkos::deep_copy(exec_, Kokkos::subview(g_.seen, Kokkos::pair<std::size_t, std::size_t>(0, size)), 0);
-  if constexpr (on_host) {
+  if constexpr (is_host_memory<Memory>) {
     exec_.fence("hornbill::points_to: slots are counted");
     num_slots_ = g_.counters().active;
   }
@@ -260,7 +268,7 @@ void DeviceSolver<ExecutionSpace>::propagate() {
     if (are_many && options_.collapse_cycles) collapse();
     report_.collapse_seconds += watch.lap();
     for (int k = 0; are_many && k < passes_of_round; ++k) pass(k > 0);
-    if (are_many) for_each_slot("count_left", CountLeft<Memory>{g_});
+    if (are_many) for_each("count_left", num_chunks<Memory>(num_slots_), CountLeft<Memory>{g_});
     bool const settles = !are_many || !options_.collapse_cycles;
     if (settles) settle();
     look_at_rows();
@@ -282,17 +290,17 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::pass(bool again) {
   for_each_slot("wait", Wait<Memory>{g_, again});
   for_each("find_news", now_.edges, FindNews<Memory>{g_});
-  for_each_slot("begin_propagation", BeginPropagation<Memory>{g_, queue_, true, again});
+  begin_walk_from_slots("begin_propagation", BeginPropagation<Memory>{g_, true, again});
   walk("propagate", Propagate<Memory>{{g_, offsets_, true}});
-  for_each("count_unsettled", now_.edges, CountUnsettled<Memory>{g_, again});
+  for_each("count_unsettled", num_chunks<Memory>(now_.edges), CountUnsettled<Memory>{g_, again});
 }
 
 /// Nodes on cycles become one.
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::collapse() {
-  for_each_slot("begin_trimming", BeginPropagation<Memory>{g_, queue_, false, false});
+  begin_walk_from_slots("begin_trimming", BeginPropagation<Memory>{g_, false, false});
   walk("trim_forward", TrimForward<Memory>{g_});
-  for_each_slot("count_left", CountLeft<Memory>{g_});
+  for_each("count_left", num_chunks<Memory>(num_slots_), CountLeft<Memory>{g_});
   look_at_rows();
   if (now_.left == 0) return;
   merge_cycles();
@@ -302,26 +310,26 @@ void DeviceSolver<ExecutionSpace>::collapse() {
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::settle() {
-  for_each("begin_settling", std::size_t{now_.edges} + now_.inputs + now_.absorbed, BeginSettling<Memory>{g_, queue_});
+  begin_walk("begin_settling", std::size_t{now_.edges} + now_.inputs + now_.absorbed, BeginSettling<Memory>{g_});
   walk("settle", Settle<Memory>{{g_, offsets_, false}});
 }
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::merge_cycles() {
-  for_each_slot("begin_trimming", BeginTrimmingBackward<Memory>{g_, queue_});
+  begin_walk_from_slots("begin_trimming", BeginTrimmingBackward<Memory>{g_});
   walk("trim_backward", TrimBackward<Memory>{g_});
   for_each_slot("find_pivot", FindPivot<Memory>{g_});
-  for_each("begin_pivot", 1, BeginPivot<Memory>{g_, queue_});
+  begin_walk("begin_pivot", 1, BeginPivot<Memory>{g_});
   walk("spread_pivot", SpreadColours<Memory>{g_});
   for (int m = 1;; ++m) {
-    for_each_slot("begin_colours", BeginColours<Memory>{g_, queue_});
+    begin_walk_from_slots("begin_colours", BeginColours<Memory>{g_});
     walk("spread_colours", SpreadColours<Memory>{g_});
-    for_each_slot("begin_merging", BeginMerging<Memory>{g_, queue_});
+    begin_walk_from_slots("begin_merging", BeginMerging<Memory>{g_});
     walk("merge_colour", MergeColour<Memory>{g_});
     if (m == passes_of_colours) return;
-    for_each_slot("leave_core", LeaveCore<Memory>{g_, queue_});
+    begin_walk_from_slots("leave_core", LeaveCore<Memory>{g_});
     walk("trim_forward", TrimForward<Memory>{g_});
-    for_each_slot("leave_core", LeaveCoreBackwards<Memory>{g_, queue_});
+    begin_walk_from_slots("leave_core", LeaveCoreBackwards<Memory>{g_});
     walk("trim_backward", TrimBackward<Memory>{g_});
   }
 }

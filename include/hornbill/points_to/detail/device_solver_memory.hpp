@@ -104,12 +104,12 @@ void DeviceSolver<ExecutionSpace>::allocate_by_set(std::size_t num_sets) {
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_slots(std::size_t num_nodes) {
   for (auto* view : {&g_.slot_of, &g_.absorbed, &g_.active, &g_.waiting_in, &g_.waiting_out, &g_.copies_in, &g_.colour,
-                     &g_.state, &g_.news, &g_.parts_left, &g_.input_next})
+                     &g_.state, &g_.news, &g_.parts_left, &g_.input_count})
     *view = array<std::uint32_t>(exec_, "slots", num_nodes);
   g_.input_begin = array<std::uint32_t>(exec_, "input_begin", num_nodes + 1);
   for (auto* rows : {&g_.in, &g_.out}) {
     rows->begin = array<std::uint32_t>(exec_, "row_begin", num_nodes + 1);
-    rows->next = array<std::uint32_t>(exec_, "row_next", num_nodes);
+    rows->count = array<std::uint32_t>(exec_, "row_count", num_nodes);
     rows->first_part = array<std::uint32_t>(exec_, "first_part", num_nodes);
   }
 }
@@ -118,9 +118,11 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::size_t num_inputs) {
   g_.kept = array<FlowEdge>(exec_, "kept", num_edges);
   g_.row_inputs = array<SharedSetId>(exec_, "row_inputs", num_inputs + g_.parent.extent(0));
+  g_.input_rank = array<std::uint32_t>(exec_, "input_rank", num_inputs + g_.parent.extent(0));
   auto const parts = 2 * (num_edges + num_inputs + g_.parent.extent(0)) / part_size<Memory> + 64;
   for (auto* rows : {&g_.in, &g_.out}) {
     rows->others = array<std::uint32_t>(exec_, "row_others", num_edges);
+    rows->rank = array<std::uint32_t>(exec_, "row_rank", num_edges);
     rows->slot_of_part = array<std::uint32_t>(exec_, "slot_of_part", parts);
   }
   g_.part_sets = array<SharedSetId>(exec_, "part_sets", parts);

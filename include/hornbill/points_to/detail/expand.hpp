@@ -58,7 +58,7 @@ struct FindTargets {
     d.targets(i) = is_nothing ? shared_empty_set : targets;
     if (is_nothing) return;
     auto const num_ends = std::uint64_t{dereference.num_stores()} << 32 | dereference.num_loads();
-    backend::write_shared(g.counters().changes, 1u);
+    if (backend::read_shared(g.counters().changes) == 0) backend::write_shared(g.counters().changes, 1u);
     if (Kokkos::atomic_fetch_add(&d.num_ends(targets), num_ends) != 0) return;
     auto const group = Kokkos::atomic_fetch_add(&g.counters().groups, 1u);
     d.groups(group) = {targets, no_node, 0, no_node, no_node};
@@ -173,44 +173,66 @@ struct ConnectContents : OfGroups<MemorySpace> {
   }
 };
 
-/// Connects ends of loads and stores with hubs, or with contents.
+/// Connects ends of loads and stores with hubs, or with contents, for a chunk of dereferences.
 template <class MemorySpace>
 struct ConnectEnds {
   FlowGraph<MemorySpace> g;
   Dereferences<MemorySpace> d;
 
-  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t i) const {
-    auto const targets = d.targets(i);
-    if (targets == shared_empty_set) return;
-    auto const& dereference = d.list(i);
-    auto const& group = d.groups(d.group_of(targets));
-    auto const one = group.least == group.largest ? group.least : no_node;
-    auto const load_content = group.load_hub != no_node ? group.load_hub : one;
-    auto const store_content = group.store_hub != no_node ? group.store_hub : one;
-    connect(worker, targets, load_content, dereference.loads, dereference.stores, g.counters().load_edges,
-            [&](std::uint32_t content, std::uint32_t end) { g.add_edge(content, end); });
-    connect(worker, targets, store_content, dereference.stores, dereference.end, g.counters().store_edges,
-            [&](std::uint32_t content, std::uint32_t end) { g.add_edge(end, content); });
+  /// Ends of a dereference, all loads or all stores.
+  struct Ends {
+    std::uint32_t begin, end;
+    std::uint32_t content;  ///< stands for all targets; `no_node` if each is to be connected with each end
+  };
+
+  KOKKOS_FUNCTION std::uint64_t num_items(SetWorker<MemorySpace> const&) const {
+    return num_chunks<MemorySpace>(d.list.extent(0));
   }
-  /// \param content  stands for all targets; `no_node` if each is to be connected with each end
+  KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t chunk) const {
+    std::uint64_t num_loads = 0, num_stores = 0;
+    for_each_new(chunk, [&](SharedSetId targets, Ends const& loads, Ends const& stores) {
+      num_loads += num_edges(worker, targets, loads);
+      num_stores += num_edges(worker, targets, stores);
+    });
+    EdgeAppender<MemorySpace> edges(g, num_loads + num_stores);
+    for_each_new(chunk, [&](SharedSetId targets, Ends const& loads, Ends const& stores) {
+      connect(worker, targets, loads, [&](std::uint32_t content, std::uint32_t end) { edges.add(content, end); });
+      connect(worker, targets, stores, [&](std::uint32_t content, std::uint32_t end) { edges.add(end, content); });
+    });
+    if (worker.lane() != 0) return;
+    if (num_loads > 0) Kokkos::atomic_add(&g.counters().load_edges, num_loads);
+    if (num_stores > 0) Kokkos::atomic_add(&g.counters().store_edges, num_stores);
+  }
+
+ private:
+  /// Calls function(targets, loads, stores) for the dereferences of a chunk that have new targets.
+  template <class Function>
+  KOKKOS_FUNCTION void for_each_new(std::uint64_t chunk, Function const& function) const {
+    for_each_of_chunk<MemorySpace>(chunk, d.list.extent(0), [&](std::size_t i) {
+      auto const targets = d.targets(i);
+      if (targets == shared_empty_set) return;
+      auto const& dereference = d.list(i);
+      auto const& group = d.groups(d.group_of(targets));
+      auto const one = group.least == group.largest ? group.least : no_node;
+      function(targets, Ends{dereference.loads, dereference.stores, group.load_hub != no_node ? group.load_hub : one},
+               Ends{dereference.stores, dereference.end, group.store_hub != no_node ? group.store_hub : one});
+    });
+  }
+  KOKKOS_FUNCTION static std::uint64_t num_edges(SetWorker<MemorySpace> const& worker, SharedSetId targets,
+                                                 Ends const& ends) {
+    if (ends.begin == ends.end) return 0;
+    return std::uint64_t{ends.end - ends.begin} * (ends.content != no_node ? 1 : worker.num_elements(targets));
+  }
   template <class Add>
-  KOKKOS_FUNCTION void connect(SetWorker<MemorySpace> const& worker, SharedSetId targets, std::uint32_t content,
-                               std::uint32_t begin, std::uint32_t end, std::uint64_t& counter, Add const& add) const {
-    if (begin == end) return;
-    std::uint64_t num_edges = 0;
-    if (content != no_node) {
+  KOKKOS_FUNCTION void connect(SetWorker<MemorySpace> const& worker, SharedSetId targets, Ends const& ends,
+                               Add const& add) const {
+    if (ends.content != no_node) {
       auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
-      for (auto c = begin + worker.lane(); c < end; c += lanes) add(content, d.ends(c));
-      num_edges = end - begin;
+      for (auto c = ends.begin + worker.lane(); c < ends.end; c += lanes) add(ends.content, d.ends(c));
     } else {
-      for (auto c = begin; c < end; ++c)
-        worker.for_each_by_lanes(targets, [&](std::uint32_t object) {
-          add(object, d.ends(c));
-          ++num_edges;
-        });
-      num_edges = worker.sum_of_lanes(num_edges);
+      for (auto c = ends.begin; c < ends.end; ++c)
+        worker.for_each_by_lanes(targets, [&](std::uint32_t object) { add(object, d.ends(c)); });
     }
-    if (worker.lane() == 0) Kokkos::atomic_add(&counter, num_edges);
   }
 };
 

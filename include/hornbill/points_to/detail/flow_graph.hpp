@@ -13,6 +13,7 @@
 
 #include <hornbill/backend/intrinsics.hpp>
 #include <hornbill/detail/allocate.hpp>
+#include <hornbill/points_to/detail/chunks.hpp>
 #include <hornbill/points_to/detail/shared_sets.hpp>
 #include <hornbill/types.hpp>
 
@@ -66,7 +67,8 @@ inline constexpr std::uint32_t no_part = 0xffffffffu;
 template <class MemorySpace>
 struct FlowRows {
   Kokkos::View<std::uint32_t*, MemorySpace> begin;         // [slots + 1]
-  Kokkos::View<std::uint32_t*, MemorySpace> next;          // [slots] counts, then where the next entry goes
+  Kokkos::View<std::uint32_t*, MemorySpace> count;         // [slots]
+  Kokkos::View<std::uint32_t*, MemorySpace> rank;          // [edges] of the list: where each comes in its row
   Kokkos::View<std::uint32_t*, MemorySpace> others;        // [edges] slots at the other ends, some with `offset_flag`
   Kokkos::View<std::uint32_t*, MemorySpace> first_part;    // [slots] or `no_part`
   Kokkos::View<std::uint32_t*, MemorySpace> slot_of_part;  // [parts]
@@ -76,8 +78,7 @@ struct FlowRows {
 
 /// How long a part is.
 template <class MemorySpace>
-inline constexpr std::uint32_t part_size =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1024 : 64;
+inline constexpr std::uint32_t part_size = is_host_memory<MemorySpace> ? 1024 : 64;
 
 /// 0 where a row is not divided.
 KOKKOS_INLINE_FUNCTION std::uint32_t num_parts(std::uint32_t length, std::uint32_t size) {
@@ -107,7 +108,8 @@ struct FlowGraph {
   Array<std::uint32_t> parts_left;  // that have not been added up yet
   // rows; edges into nodes are also `edges`, in the same order. Parts of rows into a node go on with its inputs.
   FlowRows<MemorySpace> in, out;
-  Array<std::uint32_t> input_begin, input_next;  // [slots + 1], [slots]
+  Array<std::uint32_t> input_begin, input_count;  // [slots + 1], [slots]
+  Array<std::uint32_t> input_rank;                // [inputs + absorbed]
   Array<SharedSetId> row_inputs;
   Array<SharedSetId> part_sets;  // what parts of rows into nodes add up to
   Kokkos::View<FlowCounters, MemorySpace> counters;
@@ -184,6 +186,37 @@ struct FlowGraph {
   }
 };
 
+/// Adds edges whose number is known, from one thread. On a CPU it takes places for many at once.
+template <class MemorySpace>
+class EdgeAppender {
+ public:
+  KOKKOS_FUNCTION EdgeAppender(FlowGraph<MemorySpace> const& g, std::uint64_t count) : g_(g), left_(count) {}
+  KOKKOS_FUNCTION void add(std::uint32_t from, std::uint32_t to) {
+    if constexpr (!is_host_memory<MemorySpace>) {
+      g_.add_edge(from, to);
+    } else {
+      if (num_places_ == 0) take_places();
+      if (at_ < g_.edges.extent(0)) g_.edges(at_++) = {from, to, shared_empty_set, no_offset};
+      --num_places_;
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION void take_places() {
+    constexpr std::uint64_t most = 1024;  // beyond the end of the list no count comes back to 0
+    num_places_ = static_cast<std::uint32_t>(Kokkos::min(left_, most));
+    left_ -= num_places_;
+    at_ = static_cast<std::uint32_t>(g_.edges.extent(0));
+    if (g_.is_full()) return;
+    at_ = Kokkos::atomic_fetch_add(&g_.counters().edges, num_places_);
+    if (std::size_t{at_} + num_places_ > g_.edges.extent(0)) g_.set_full();
+  }
+
+  FlowGraph<MemorySpace> const& g_;
+  std::uint64_t left_;  // edges that have no places yet
+  std::uint32_t at_ = 0, num_places_ = 0;
+};
+
 /// Marks roots that have edges or inputs with the number of a pass.
 template <class MemorySpace>
 struct FindActive {
@@ -219,7 +252,7 @@ struct PlaceNodes {
     if (is_final && is_active) {
       g.slot_of(node) = slot;
       g.active(slot) = static_cast<std::uint32_t>(node);
-      g.in.next(slot) = g.out.next(slot) = g.input_next(slot) = 0;
+      g.in.count(slot) = g.out.count(slot) = g.input_count(slot) = 0;
       g.waiting_in(slot) = g.waiting_out(slot) = g.state(slot) = 0;
     }
     slot += is_active ? 1 : 0;
@@ -235,11 +268,15 @@ struct CountEntries {
   std::uint64_t mask;  ///< size of the hash table, less 1
 
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const num_edges = g.counters().edges;
     g.visit(
-        i, g.counters().edges, [&](std::size_t e) { count(g.edges(e)); },
-        [&](std::uint32_t node, SharedSetId) { Kokkos::atomic_inc(&g.input_next(g.slot_of(node))); });
+        i, num_edges, [&](std::size_t e) { count(e); },
+        [&](std::uint32_t node, SharedSetId) {
+          g.input_rank(i - num_edges) = Kokkos::atomic_fetch_add(&g.input_count(g.slot_of(node)), 1u);
+        });
   }
-  KOKKOS_FUNCTION void count(FlowEdge& edge) const {
+  KOKKOS_FUNCTION void count(std::size_t e) const {
+    auto& edge = g.edges(e);
     if (edge.is_idle()) return;
     auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
     if (edge.offset != no_offset) {
@@ -249,8 +286,8 @@ struct CountEntries {
       edge.to = edge.from;
       return;
     }
-    Kokkos::atomic_inc(&g.out.next(from));
-    Kokkos::atomic_inc(&g.in.next(to));
+    g.out.rank(e) = Kokkos::atomic_fetch_add(&g.out.count(from), 1u);
+    g.in.rank(e) = Kokkos::atomic_fetch_add(&g.in.count(to), 1u);
   }
   KOKKOS_FUNCTION bool is_new(std::uint32_t from, std::uint32_t to) const {
     auto const key = (std::uint64_t{from} << 32 | to) + 1;
@@ -280,14 +317,10 @@ struct PlaceRows {
   }
   KOKKOS_FUNCTION void operator()(std::size_t slot, Places& places, bool is_final) const {
     if (slot >= g.counters().active) return;
-    Places const counts{g.in.next(slot), g.out.next(slot), g.input_next(slot)};
-    auto const begin = places;
+    Places const counts{g.in.count(slot), g.out.count(slot), g.input_count(slot)};
     join(places, counts);
     if (!is_final) return;
     if (slot == 0) g.in.begin(0) = g.out.begin(0) = g.input_begin(0) = 0;
-    g.in.next(slot) = begin.in;
-    g.out.next(slot) = begin.out;
-    g.input_next(slot) = begin.input;
     g.in.begin(slot + 1) = places.in;
     g.out.begin(slot + 1) = places.out;
     g.input_begin(slot + 1) = places.input;
@@ -309,25 +342,28 @@ struct FillRows {
   FlowGraph<MemorySpace> g;
 
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    auto const num_edges = g.counters().edges;
     g.visit(
-        i, g.counters().edges, [&](std::size_t e) { add_edge(g.edges(e)); },
+        i, num_edges, [&](std::size_t e) { add_edge(e); },
         [&](std::uint32_t node, SharedSetId set) {
-          auto const slot = g.slot_of(node), at = Kokkos::atomic_fetch_add(&g.input_next(slot), 1u);
-          g.row_inputs(at) = set;
-          begin_part(g.in, slot, g.in.length(slot) + at - g.input_begin(slot));
+          auto const slot = g.slot_of(node), rank = g.input_rank(i - num_edges);
+          g.row_inputs(g.input_begin(slot) + rank) = set;
+          begin_part(g.in, slot, g.in.length(slot) + rank);
         });
   }
-  KOKKOS_FUNCTION void add_edge(FlowEdge const& edge) const {
+  KOKKOS_FUNCTION void add_edge(std::size_t e) const {
+    auto const& edge = g.edges(e);
     if (edge.is_idle()) return;
     auto const from = g.slot_of(edge.from), to = g.slot_of(edge.to);
     auto const flag = edge.offset == no_offset ? 0 : offset_flag;
-    g.kept(add(g.in, to, from | flag)) = edge;
-    add(g.out, from, to | flag);
+    g.kept(add(g.in, to, g.in.rank(e), from | flag)) = edge;
+    add(g.out, from, g.out.rank(e), to | flag);
   }
-  KOKKOS_FUNCTION std::uint32_t add(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t other) const {
-    auto const at = Kokkos::atomic_fetch_add(&rows.next(slot), 1u);
+  KOKKOS_FUNCTION std::uint32_t add(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t rank,
+                                    std::uint32_t other) const {
+    auto const at = rows.begin(slot) + rank;
     rows.others(at) = other;
-    begin_part(rows, slot, at - rows.begin(slot));
+    begin_part(rows, slot, rank);
     return at;
   }
   KOKKOS_FUNCTION void begin_part(FlowRows<MemorySpace> const& rows, std::uint32_t slot, std::uint32_t i) const {

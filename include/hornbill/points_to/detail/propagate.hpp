@@ -290,10 +290,12 @@ struct CountUnsettled {
   FlowGraph<MemorySpace> g;
   bool again;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+  KOKKOS_FUNCTION void operator()(std::size_t chunk) const {
     auto& counters = g.counters();
-    if (i < counters.kept && g.edges(i).sent != g.sets(g.edges(i).from))
-      Kokkos::atomic_inc(again ? &counters.still_unsettled : &counters.unsettled);
+    std::uint32_t count = 0;
+    for_each_of_chunk<MemorySpace>(chunk, counters.kept,
+                                   [&](std::size_t e) { count += g.edges(e).sent != g.sets(g.edges(e).from) ? 1 : 0; });
+    if (count > 0) Kokkos::atomic_add(again ? &counters.still_unsettled : &counters.unsettled, count);
   }
 };
 
@@ -327,19 +329,18 @@ struct FindNews {
 template <class MemorySpace>
 struct BeginPropagation {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
   bool with_sets;  ///< else only the order counts
   bool again;      ///< only if there is anything to do
 
-  KOKKOS_FUNCTION void operator()(std::uint32_t slot) const {
+  KOKKOS_FUNCTION void operator()(std::uint32_t slot, QueueSeeds<MemorySpace>& seeds) const {
     if ((again && g.counters().unsettled == 0) || g.copies_in(slot) != 0) return;
     if ((with_sets && g.news(slot) != no_news) || g.out.first_part(slot) != no_part) {
-      queue.add(slot);
+      seeds.add(slot);
       return;
     }
     for (auto e = g.out.begin(slot); e < g.out.begin(slot + 1); ++e)
       if (auto const to = g.out.others(e); (to & offset_flag) == 0)
-        if (Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1) queue.add(to);
+        if (Kokkos::atomic_fetch_sub(&g.waiting_in(to), 1u) == 1) seeds.add(to);
   }
 };
 
@@ -347,20 +348,19 @@ struct BeginPropagation {
 template <class MemorySpace>
 struct BeginSettling {
   FlowGraph<MemorySpace> g;
-  WorkQueue<MemorySpace> queue;
 
-  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+  KOKKOS_FUNCTION void operator()(std::size_t i, QueueSeeds<MemorySpace>& seeds) const {
     g.visit(
         i, g.counters().kept,
         [&](std::size_t e) {
-          if (auto const& edge = g.edges(e); edge.sent != g.sets(edge.from)) begin(edge.to);
+          if (auto const& edge = g.edges(e); edge.sent != g.sets(edge.from)) begin(edge.to, seeds);
         },
-        [&](std::uint32_t node, SharedSetId) { begin(node); });
+        [&](std::uint32_t node, SharedSetId) { begin(node, seeds); });
   }
-  KOKKOS_FUNCTION void begin(std::uint32_t node) const {
+  KOKKOS_FUNCTION void begin(std::uint32_t node, QueueSeeds<MemorySpace>& seeds) const {
     auto const slot = g.slot_of(node);
     auto& state = g.state(slot);
-    if (backend::read_shared(state) == 0 && Kokkos::atomic_exchange(&state, 1u) == 0) queue.add(slot);
+    if (backend::read_shared(state) == 0 && Kokkos::atomic_exchange(&state, 1u) == 0) seeds.add(slot);
   }
 };
 

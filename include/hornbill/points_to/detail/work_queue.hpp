@@ -15,6 +15,7 @@
 
 #include <hornbill/backend/intrinsics.hpp>
 #include <hornbill/detail/allocate.hpp>
+#include <hornbill/points_to/detail/chunks.hpp>
 #include <hornbill/points_to/detail/set_worker.hpp>
 
 namespace hornbill::points_to::detail {
@@ -38,7 +39,10 @@ struct WorkQueue {
   Kokkos::View<WorkQueueCounters, MemorySpace> counters;
 
   /// By one thread, before the walk.
-  KOKKOS_FUNCTION void add(std::uint32_t item) const { items(Kokkos::atomic_fetch_add(&counters().added, 1u)) = item; }
+  KOKKOS_FUNCTION void add(std::uint32_t const* added, std::uint32_t count) const {
+    auto const at = Kokkos::atomic_fetch_add(&counters().added, count);
+    for (std::uint32_t i = 0; i < count; ++i) items(at + i) = added[i];
+  }
   /// By all lanes of a worker, when no items will be added: writes to the places where workers wait for some.
   KOKKOS_FUNCTION void fill_awaited(std::uint32_t value) const {
     auto const begin = backend::read_shared(counters().added);
@@ -61,12 +65,52 @@ WorkQueue<typename ExecutionSpace::memory_space> make_work_queue(ExecutionSpace 
   return queue;
 }
 
+/// Items that a walk begins with, from one thread. It adds them when it has several, and the last ones when it is told.
+template <class MemorySpace>
+class QueueSeeds {
+ public:
+  KOKKOS_FUNCTION explicit QueueSeeds(WorkQueue<MemorySpace> const& queue) : queue_(queue) {}
+  KOKKOS_FUNCTION void add(std::uint32_t item) {
+    items_[count_++] = item;
+    if (count_ == most) add_to_queue();
+  }
+  KOKKOS_FUNCTION void add_to_queue() {
+    if (count_ > 0) queue_.add(items_, count_);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t most = is_host_memory<MemorySpace> ? 64 : 1;
+
+  WorkQueue<MemorySpace> const& queue_;
+  std::uint32_t items_[most];
+  std::uint32_t count_ = 0;
+};
+
+/// A kernel over chunks that calls function(i, seeds) for each i below a count.
+template <class MemorySpace, class Function>
+struct BeginWalk {
+  WorkQueue<MemorySpace> queue;
+  Function function;
+  std::size_t count;
+
+  KOKKOS_FUNCTION void operator()(std::size_t chunk) const {
+    QueueSeeds<MemorySpace> seeds(queue);
+    for_each_of_chunk<MemorySpace>(chunk, count, [&](std::size_t i) { function(i, seeds); });
+    seeds.add_to_queue();
+  }
+};
+
 /// What a worker has at hand of a queue; all lanes of its warp call its functions together.
+///
+/// A thread of a CPU takes several items at once where there are enough for all, and keeps those that it adds until
+/// others wait: then it shares them. A warp always finds others that wait, and keeps one.
 template <class MemorySpace>
 class QueueWorker {
  public:
-  KOKKOS_FUNCTION explicit QueueWorker(WorkQueue<MemorySpace> const& queue)
+  KOKKOS_FUNCTION QueueWorker(WorkQueue<MemorySpace> const& queue, std::uint32_t num_workers)
       : queue_(queue),
+        num_workers_(num_workers),
         lane_(static_cast<std::uint32_t>(backend::lane_id())),
         mask_(static_cast<std::uint32_t>(queue.items.extent(0) - 1)) {}
 
@@ -74,9 +118,10 @@ class QueueWorker {
   KOKKOS_FUNCTION void add(bool has_item, std::uint32_t item) {
     auto lanes = backend::lanes_where(has_item);
     if (lanes == 0) return;
-    if (num_kept_ == 0 || (num_kept_ < max_kept && !somebody_waits())) {
+    if (num_kept_ == most_kept) share();
+    if (num_kept_ < most_kept) {
       auto const first = static_cast<std::uint32_t>(Kokkos::countr_zero(lanes));
-      kept_[(first_kept_ + num_kept_++) % max_kept] = backend::shuffle(item, static_cast<int>(first));
+      kept_[(first_kept_ + num_kept_++) % most_kept] = backend::shuffle(item, static_cast<int>(first));
       lanes &= lanes - 1;
       if (lanes == 0) return;
       has_item = has_item && lane_ != first;
@@ -93,12 +138,14 @@ class QueueWorker {
   /// The next item.   \return `no_item` when the walk is done
   KOKKOS_FUNCTION std::uint32_t next() {
     std::uint32_t item = no_item;
+    if (num_kept_ > 1 && num_ready() < 0) share();
+    if (num_kept_ == 0 && num_taken_ > 0) finish();
+    if (num_kept_ == 0) take_several();
     if (num_kept_ > 0) {
       item = kept_[first_kept_];
-      first_kept_ = (first_kept_ + 1) % max_kept;
+      first_kept_ = (first_kept_ + 1) % most_kept;
       --num_kept_;
     } else {
-      if (num_taken_ > 0) finish();
       if (lane_ == 0) item = wait_for_item();
       item = backend::shuffle(item, 0);
       num_taken_ = item == no_item ? 0 : 1;
@@ -108,15 +155,45 @@ class QueueWorker {
   }
 
  private:
-  // A thread of a CPU keeps items while nobody waits for them; a warp always finds others that wait.
-  static constexpr std::uint32_t max_kept =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 64 : 1;
+  static constexpr std::uint32_t most_kept = is_host_memory<MemorySpace> ? 64 : 1;
 
-  KOKKOS_FUNCTION bool somebody_waits() const {
-    if constexpr (max_kept == 1) return true;
+  /// How many items are in the queue, or, below 0, how many workers wait for one.
+  KOKKOS_FUNCTION std::int32_t num_ready() const {
     auto const& counters = queue_.counters();
-    auto const ahead = backend::read_shared(counters.tickets) - backend::read_shared(counters.added);
-    return static_cast<std::int32_t>(ahead) > 0;
+    return static_cast<std::int32_t>(backend::read_shared(counters.added) - backend::read_shared(counters.tickets));
+  }
+  /// Adds half of those that are kept to the queue.
+  KOKKOS_FUNCTION void share() {
+    if constexpr (most_kept > 1) {
+      auto const count = num_kept_ / 2;
+      backend::order_memory();
+      auto const ticket = Kokkos::atomic_fetch_add(&queue_.counters().added, count);
+      for (std::uint32_t i = 0; i < count; ++i)
+        write((ticket + i) & mask_, kept_[(first_kept_ + --num_kept_) % most_kept]);
+    }
+  }
+  /// Takes a part of what is in the queue, if that is more than others may come for.
+  KOKKOS_FUNCTION void take_several() {
+    if constexpr (most_kept > 1) {
+      auto const count = Kokkos::min(num_ready() / static_cast<std::int32_t>(2 * num_workers_),
+                                     static_cast<std::int32_t>(most_kept / 2));
+      if (count < 2) return;
+      auto const ticket = backend::read_shared(queue_.counters().tickets);
+      auto const several = static_cast<std::uint32_t>(count);
+      if (static_cast<std::int32_t>(backend::read_shared(queue_.counters().added) - ticket) < count ||
+          Kokkos::atomic_compare_exchange(&queue_.counters().tickets, ticket, ticket + several) != ticket)
+        return;
+      for (first_kept_ = 0; num_kept_ < several; ++num_kept_)
+        kept_[num_kept_] = taken_from(queue_.items((ticket + num_kept_) & mask_));
+      num_taken_ = several;
+    }
+  }
+  /// The item at a place, where one has been written or will be.
+  KOKKOS_FUNCTION static std::uint32_t taken_from(std::uint32_t& place) {
+    auto item = backend::read_shared(place);
+    for (; item == no_item; item = backend::read_shared(place)) backend::let_others_run();
+    if (item != walk_is_over) backend::write_shared(place, no_item);
+    return item;
   }
   /// A place is free as soon as the item before has been taken from it.
   KOKKOS_FUNCTION void write(std::uint32_t at, std::uint32_t item) const {
@@ -143,20 +220,17 @@ class QueueWorker {
   KOKKOS_FUNCTION std::uint32_t wait_for_item() const {
     auto& counters = queue_.counters();
     auto& place = queue_.items(Kokkos::atomic_fetch_add(&counters.tickets, 1u) & mask_);
-    auto item = backend::read_shared(place);
-    if (item == no_item) {
+    if (backend::read_shared(place) == no_item) {
       Kokkos::memory_fence();
       if (backend::read_shared(counters.is_over) != 0) return no_item;
-      while ((item = backend::read_shared(place)) == no_item) backend::let_others_run();
     }
-    if (item == walk_is_over) return no_item;
-    backend::write_shared(place, no_item);
-    return item;
+    auto const item = taken_from(place);
+    return item == walk_is_over ? no_item : item;
   }
 
   WorkQueue<MemorySpace> const& queue_;
-  std::uint32_t lane_, mask_;
-  std::uint32_t kept_[max_kept] = {};  // a ring: those that were added first come first
+  std::uint32_t num_workers_, lane_, mask_;
+  std::uint32_t kept_[most_kept] = {};  // a ring: those that were added first come first
   std::uint32_t first_kept_ = 0, num_kept_ = 0;
   std::uint32_t num_taken_ = 0;  ///< from the queue, and not counted as finished
 };
@@ -170,7 +244,7 @@ struct Walk {
 
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t) const {
     if (backend::shuffle(backend::read_shared(queue.counters().added), 0) != 0) {
-      QueueWorker<MemorySpace> items(queue);
+      QueueWorker<MemorySpace> items(queue, sets.sizes.workers);
       for (auto item = items.next(); item != no_item; item = items.next()) function(worker, items, item);
     }
     leave(worker.lane());
