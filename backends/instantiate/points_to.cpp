@@ -10,14 +10,16 @@
 namespace hornbill::points_to {
 namespace {
 
+/// Whether one thread of the host is faster, which does not do what only threads that meet need.
 template <class ExecutionSpace>
-constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
+bool has_few_threads(ExecutionSpace const& exec) {
+  return detail::is_host_memory<typename ExecutionSpace::memory_space> && exec.concurrency() < fewest_threads;
+}
 
 template <class ExecutionSpace>
 Solution solve_from(ExecutionSpace const& exec, HostPlan const& plan, Solution const* earlier,
                     SolveOptions const& options) {
-  if (is_for_host(plan, options) || (on_host<ExecutionSpace> && options.host_below > 0))
+  if (is_for_host(plan, options) || (options.host_below > 0 && has_few_threads(exec)))
     return earlier ? resume(plan, *earlier, options) : solve(plan, options);
   detail::Stopwatch watch;
   auto solution = detail::DeviceSolver<ExecutionSpace>(exec, plan, options).solve(earlier);
@@ -32,7 +34,7 @@ HostPlan make_plan(ExecutionSpace const& exec, ConstraintSystem const& system, P
   constexpr Offset most = Offset{1} << 28;  // so that numbers of labels fit
   auto const size = std::max(system.num_constraints(), Offset{system.num_variables});
   bool const is_for_host =
-      system.num_constraints() < options.host_below || (on_host<ExecutionSpace> && options.host_below > 0);
+      system.num_constraints() < options.host_below || (options.host_below > 0 && has_few_threads(exec));
   if (is_for_host || options.value_numbering == ValueNumbering::none || size > most) return make_plan(system, options);
   return detail::make_plan(system, options, [&](std::vector<Constraint> const& constraints) {
     auto labels = detail::DeviceLabeller<ExecutionSpace>(exec, system, constraints, options.collapse_cycles).label();

@@ -165,8 +165,7 @@ void add_pointsto(CLI::App& app, int&) {
   command
       ->add_option("--solver", a->solve.host_below,
                    "Who plans and solves: host: one thread; backend: all threads of the backend; auto (default): the "
-                   "one that is "
-                   "faster for a system of this size")
+                   "one that is faster for a system of this size")
       ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");

@@ -17,12 +17,15 @@ enum class ValueNumbering : std::uint8_t {
   hash_unions   ///< by their union (HU), which finds more
 };
 
+/// Backends of the host with fewer threads leave planning and solving to one thread without atomic operations.
+inline constexpr int fewest_threads = 8;
+
 struct PlanOptions {
   ValueNumbering value_numbering = ValueNumbering::hash_unions;
   bool collapse_cycles = true;  ///< variables on a cycle of copies are one
   bool hybrid_cycles = true;    ///< find what will be a cycle as soon as a pointer has a target
-  /// systems with fewer constraints are planned by one thread of the host whatever the backend, and on backends of the
-  /// host all are, so that as few constraints as possible are left; 0: none
+  /// systems with fewer constraints are planned by one thread of the host whatever the backend, and all are where a
+  /// backend of the host has fewer than `fewest_threads`; 0: none
   Offset host_below = 50000;
 };
 

@@ -17,8 +17,8 @@ struct SolveOptions {
   /// after a round in which sets came to take twice what was left the last time, and so many bytes more, the host
   /// forgets those of no further use
   std::size_t forget_above = std::size_t{32} << 20;
-  /// systems with fewer constraints left by the plan are solved by one thread of the host whatever the backend, and on
-  /// backends of the host all are, since that is faster; 0: none
+  /// systems with fewer constraints left by the plan are solved by one thread of the host whatever the backend, and all
+  /// are where a backend of the host has fewer than `fewest_threads`, since that is faster; 0: none
   Offset host_below = 25000;
   /// told after each round: how many there were, and how many distinct sets there are
   std::function<void(int, std::size_t)> progress{};
