@@ -10,7 +10,8 @@
 namespace hornbill::points_to {
 namespace {
 
-/// Whether one thread of the host is faster, which does not do what only threads that meet need.
+/// Whether this is a CPU with so few threads that the host's own solver, one thread without atomic operations, is
+/// faster.
 template <class ExecutionSpace>
 bool has_few_threads(ExecutionSpace const& exec) {
   return detail::is_host_memory<typename ExecutionSpace::memory_space> && exec.concurrency() < fewest_threads;

@@ -5,13 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
 namespace hornbill::points_to::detail {
 
+/// Whether workers are threads of a CPU; memory that a CPU reaches too may be that of a GPU's warps.
 template <class MemorySpace>
-inline constexpr bool is_host_memory = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+inline constexpr bool is_host_memory = std::is_same_v<MemorySpace, Kokkos::HostSpace>;
 
 template <class MemorySpace>
 inline constexpr std::uint32_t items_of_chunk = is_host_memory<MemorySpace> ? 256 : 1;

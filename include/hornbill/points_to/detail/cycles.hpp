@@ -60,8 +60,8 @@ struct SpreadColours {
     if (item == slot && worker.lane() == 0) backend::write_shared(g.state(slot), 0u);
     backend::sync_lanes();
     Kokkos::memory_fence();
-    auto const colour = backend::read_shared(g.colour(slot));
     for_each_edge_out(g, items, item, [&](std::uint32_t to, bool, bool is_copy) {
+      auto const colour = backend::read_shared(g.colour(slot));
       bool const grows = is_copy && g.is_core(to) && Kokkos::atomic_fetch_max(&g.colour(to), colour) < colour;
       if (grows) Kokkos::memory_fence();
       items.add(grows && Kokkos::atomic_exchange(&g.state(to), 1u) == 0, to);

@@ -347,7 +347,8 @@ class DeviceLabeller {
     auto num_left = label_list(Awaited::all, all_, g_.num_variables);
     if (num_left > 0) {
       auto const num_core = find_core(num_left);
-      num_left = label_core(num_core) + label_list(Awaited::all, behind_core_, num_left - num_core);
+      auto const left_of_core = label_core(num_core);
+      num_left = left_of_core + label_list(Awaited::all, behind_core_, num_left - num_core);
     }
     if (num_left > 0) return std::nullopt;
     labels_.of_variable.resize(labels_.node_of.size());

@@ -124,6 +124,7 @@ void DeviceSolver<ExecutionSpace>::allocate_entries(std::size_t num_edges, std::
     rows->others = array<std::uint32_t>(exec_, "row_others", num_edges);
     rows->rank = array<std::uint32_t>(exec_, "row_rank", num_edges);
     rows->slot_of_part = array<std::uint32_t>(exec_, "slot_of_part", parts);
+    rows->is_queued = zeros<std::uint32_t>(exec_, "is_queued", parts);
   }
   g_.part_sets = array<SharedSetId>(exec_, "part_sets", parts);
   queue_ = make_work_queue(exec_, g_.parent.extent(0) + 2 * parts, sets_.sizes.workers);

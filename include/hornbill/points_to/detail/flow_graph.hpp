@@ -72,6 +72,7 @@ struct FlowRows {
   Kokkos::View<std::uint32_t*, MemorySpace> others;        // [edges] slots at the other ends, some with `offset_flag`
   Kokkos::View<std::uint32_t*, MemorySpace> first_part;    // [slots] or `no_part`
   Kokkos::View<std::uint32_t*, MemorySpace> slot_of_part;  // [parts]
+  Kokkos::View<std::uint32_t*, MemorySpace> is_queued;     // [parts], 0 between walks
 
   KOKKOS_FUNCTION std::uint32_t length(std::uint32_t slot) const { return begin(slot + 1) - begin(slot); }
 };
@@ -186,7 +187,8 @@ struct FlowGraph {
   }
 };
 
-/// Adds edges whose number is known, from one thread. On a CPU it takes places for many at once.
+/// Adds edges whose number is known, from one thread. On a CPU it takes places for many at once, and also adds those
+/// from a node to itself, which go when rows are made.
 template <class MemorySpace>
 class EdgeAppender {
  public:
@@ -203,7 +205,7 @@ class EdgeAppender {
 
  private:
   KOKKOS_FUNCTION void take_places() {
-    constexpr std::uint64_t most = 1024;  // beyond the end of the list no count comes back to 0
+    constexpr std::uint64_t most = 1024;  // so few that no count comes back to 0 beyond the end of the list
     num_places_ = static_cast<std::uint32_t>(Kokkos::min(left_, most));
     left_ -= num_places_;
     at_ = static_cast<std::uint32_t>(g_.edges.extent(0));

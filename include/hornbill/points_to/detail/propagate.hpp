@@ -88,7 +88,7 @@ template <class MemorySpace>
 struct Pull {
   FlowGraph<MemorySpace> g;
   Offsets<MemorySpace> offsets;
-  bool is_ordered;  ///< whether sets that copies lead from have their final values for this walk
+  bool are_copies_final;  ///< whether sets that copies lead from do not change any more in this walk
 
   /// \return whether the set has grown
   KOKKOS_FUNCTION bool operator()(SetWorker<MemorySpace> const& worker, std::uint32_t slot) const {
@@ -169,7 +169,7 @@ struct Pull {
     bool const is_copy = source.offset == no_offset;
     auto others = backend::lanes_where(!is_copy && source.set != shared_empty_set);
     // A set may have been formed after this worker took its item: what is read of it must not be older than its number.
-    if (others != 0 || !is_ordered) backend::order_memory();
+    if (others != 0 || !are_copies_final) backend::order_memory();
     gathered.add(is_copy ? source.set : shared_empty_set);
     for (; others != 0; others &= others - 1) {
       auto const one = static_cast<int>(Kokkos::countr_zero(others));
@@ -226,7 +226,8 @@ struct Propagate {
     } else if (news == no_news) {
       return true;
     } else if (g.in.first_part(slot) != no_part) {
-      add_parts(items, g.in.first_part(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag);
+      add_parts(items, g.in.first_part(slot), num_parts(g.num_sources(slot), part_size<MemorySpace>), in_part_flag,
+                [](std::uint32_t) { return true; });
       return false;
     } else {
       grows = pull(worker, slot);

@@ -27,18 +27,21 @@ KOKKOS_FUNCTION void for_each_entry(Entries const& entries, std::uint32_t begin,
   }
 }
 
-/// Adds the parts of a row to a queue.
-template <class MemorySpace>
+/// Adds those parts of a row that something holds of to a queue.
+template <class MemorySpace, class Holds>
 KOKKOS_FUNCTION void add_parts(QueueWorker<MemorySpace>& items, std::uint32_t first, std::uint32_t count,
-                               std::uint32_t flag) {
+                               std::uint32_t flag, Holds const& holds) {
   auto const lane = static_cast<std::uint32_t>(backend::lane_id());
   auto const lanes = static_cast<std::uint32_t>(backend::lanes_together());
-  for (std::uint32_t base = 0; base < count; base += lanes)
-    items.add(base + lane < count, flag | (first + base + lane));
+  for (std::uint32_t base = 0; base < count; base += lanes) {
+    auto const part = first + base + lane;
+    items.add(base + lane < count && holds(part), flag | part);
+  }
 }
 
 /// Calls function(other slot, whether there is one, whether the edge has no offset) for the edges of an item's slot;
-/// those of a long row are added to the queue in parts.
+/// those of a long row are added to the queue in parts. A walk may come to a slot again while its parts wait, so what
+/// function() looks at of the slot it reads by itself: a part serves all that came before it.
 template <class MemorySpace, class Function>
 KOKKOS_FUNCTION void for_each_edge(FlowRows<MemorySpace> const& rows, std::uint32_t part_flag,
                                    QueueWorker<MemorySpace>& items, std::uint32_t item, Function const& function) {
@@ -48,11 +51,16 @@ KOKKOS_FUNCTION void for_each_edge(FlowRows<MemorySpace> const& rows, std::uint3
   auto const slot = is_part ? rows.slot_of_part(part) : item;
   auto const length = rows.length(slot);
   if (!is_part && length > size) {
-    add_parts(items, rows.first_part(slot), num_parts(length, size), part_flag);
+    backend::order_memory();
+    add_parts(items, rows.first_part(slot), num_parts(length, size), part_flag,
+              [&](std::uint32_t added) { return Kokkos::atomic_exchange(&rows.is_queued(added), 1u) == 0; });
     return;
   }
   auto begin = rows.begin(slot), end = begin + length;
   if (is_part) {
+    if (backend::lane_id() == 0) Kokkos::atomic_exchange(&rows.is_queued(part), 0u);
+    backend::sync_lanes();
+    backend::order_memory();
     begin += (part - rows.first_part(slot)) * size;
     if (begin + size < end) end = begin + size;
   }

@@ -270,7 +270,8 @@ class SetWorker {
     return intern(made);
   }
   /// The same by a thread of a CPU, which goes through the blocks of one set after another. By position `made_entries_`
-  /// has the block that came last, and `made_positions_` whether there are several, whose sum is in the row.
+  /// has the block that came last, and `made_positions_`, where there is one, whether there are several, whose sum is
+  /// in the row.
   KOKKOS_FUNCTION SharedSetId form_union_by_sets(SharedSetId const* list, std::uint32_t count, std::uint32_t low,
                                                  std::uint32_t high) const {
     for (auto position = low; position <= high; ++position) made_entries_[position] = no_block;
@@ -436,7 +437,8 @@ class SetWorker {
     if (!is_first) return wait_for(at);
     auto const result = form();  // is one of the two, or memory was put in order after it was stored or found
     backend::sync_lanes();
-    if (lane_ == 0) {
+    // Where memory came to an end the result may be wrong, and who gets it need not know of the end yet.
+    if (lane_ == 0 && !is_full()) {
       backend::write_shared(s_.results(at), result + 1);
       if (number > s_.sizes.operations / 2) set_full();
     }
@@ -529,8 +531,8 @@ class SetWorker {
     if (set == 0) return shared_empty_set;
     write_entries(x);
     if (lane_ == 0) s_.headers(set) = x;
-    backend::order_memory();
     backend::sync_lanes();
+    backend::order_memory();
     if (lane_ == 0) backend::write_shared(s_.index(at), set);
     return set;
   }

@@ -2,8 +2,9 @@
 /// Sets of objects by number, formed by many warps at once: what src/points_to/set_pool.hpp is for one thread.
 ///
 /// A worker is a warp of a GPU, or a thread of a CPU. Equal sets have equal numbers, and an operation on numbered sets
-/// is done once: who asks first claims a slot of a hash table and does it, who asks later waits for its result. Nobody
-/// waits while doing an operation, so somebody always gets on. Numbers depend on who comes first, sets do not.
+/// is done once: who asks first claims a slot of a hash table and does it, who asks later waits for its result. Who
+/// does an operation waits at most for a set that another worker stores, which waits for nobody: somebody always gets
+/// on. Numbers depend on who comes first, sets do not.
 ///
 /// A set is the blocks in which it has objects, with their positions. Before them is a mask for each 32 positions, so
 /// that the block at a position is found without a search.

@@ -31,8 +31,8 @@ struct WorkQueueCounters {
 
 inline constexpr std::uint32_t no_item = 0xffffffffu, walk_is_over = 0xfffffffeu;
 
-/// A ring: its size is a power of two, above the number of items that wait at a time and of workers that wait for some,
-/// so that no two of them look at one place.
+/// A ring: its size is a power of two, above the number of items that are in it at a time and of workers that wait for
+/// some, so that who writes to a place waits for nobody who waits for him.
 template <class MemorySpace>
 struct WorkQueue {
   Kokkos::View<std::uint32_t*, MemorySpace> items;  // `no_item` where there is none
@@ -65,7 +65,7 @@ WorkQueue<typename ExecutionSpace::memory_space> make_work_queue(ExecutionSpace 
   return queue;
 }
 
-/// Items that a walk begins with, from one thread. It adds them when it has several, and the last ones when it is told.
+/// Collects items that a walk begins with, for one thread: several are added to the queue at once.
 template <class MemorySpace>
 class QueueSeeds {
  public:
@@ -104,7 +104,7 @@ struct BeginWalk {
 /// What a worker has at hand of a queue; all lanes of its warp call its functions together.
 ///
 /// A thread of a CPU takes several items at once where there are enough for all, and keeps those that it adds until
-/// others wait: then it shares them. A warp always finds others that wait, and keeps one.
+/// others wait or it has too many: then it shares them. A warp keeps one, since others always wait.
 template <class MemorySpace>
 class QueueWorker {
  public:
@@ -126,8 +126,8 @@ class QueueWorker {
       if (lanes == 0) return;
       has_item = has_item && lane_ != first;
     }
-    backend::order_memory();
     backend::sync_lanes();
+    backend::order_memory();
     std::uint32_t ticket = 0;
     if (lane_ == 0)
       ticket = Kokkos::atomic_fetch_add(&queue_.counters().added, static_cast<std::uint32_t>(Kokkos::popcount(lanes)));
@@ -172,7 +172,7 @@ class QueueWorker {
         write((ticket + i) & mask_, kept_[(first_kept_ + --num_kept_) % most_kept]);
     }
   }
-  /// Takes a part of what is in the queue, if that is more than others may come for.
+  /// Takes several items, if there are enough left for the others then.
   KOKKOS_FUNCTION void take_several() {
     if constexpr (most_kept > 1) {
       auto const count = Kokkos::min(num_ready() / static_cast<std::int32_t>(2 * num_workers_),
@@ -188,17 +188,33 @@ class QueueWorker {
       num_taken_ = several;
     }
   }
+  // A thread of a CPU may be stopped after it has looked at a place, for as long as others take to go once around the
+  // ring. So it looks and writes in one step: whose item it is makes no difference.
+
   /// The item at a place, where one has been written or will be.
   KOKKOS_FUNCTION static std::uint32_t taken_from(std::uint32_t& place) {
-    auto item = backend::read_shared(place);
-    for (; item == no_item; item = backend::read_shared(place)) backend::let_others_run();
-    if (item != walk_is_over) backend::write_shared(place, no_item);
-    return item;
+    for (;; backend::let_others_run()) {
+      auto const item = backend::read_shared(place);
+      if (item == no_item) continue;
+      if (item == walk_is_over) return item;
+      if constexpr (is_host_memory<MemorySpace>) {
+        if (Kokkos::atomic_compare_exchange(&place, item, std::uint32_t{no_item}) != item) continue;
+      } else {
+        backend::write_shared(place, no_item);
+      }
+      return item;
+    }
   }
   /// A place is free as soon as the item before has been taken from it.
   KOKKOS_FUNCTION void write(std::uint32_t at, std::uint32_t item) const {
-    while (backend::read_shared(queue_.items(at)) != no_item) backend::let_others_run();
-    backend::write_shared(queue_.items(at), item);
+    auto& place = queue_.items(at);
+    if constexpr (is_host_memory<MemorySpace>) {
+      while (Kokkos::atomic_compare_exchange(&place, std::uint32_t{no_item}, item) != no_item)
+        backend::let_others_run();
+    } else {
+      while (backend::read_shared(place) != no_item) backend::let_others_run();
+      backend::write_shared(place, item);
+    }
   }
   /// Counts items as finished; ends the walk if there are no others.
   KOKKOS_FUNCTION void finish() const {
