@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,7 +45,10 @@ class Answers {
         names_(system_.variable_names, system_.num_variables) {}
 
   Index find(std::string const& text) const {
-    if (auto const variable = names_.find(text)) return *variable;
+    if (auto const variable = names_.find(text)) {
+      require_only_one_named(text);
+      return *variable;
+    }
     throw InputError(
         file_, "",
         fmt::format("there is no variable '{}', neither by name nor by number: numbers are 0 to {}{}", text,
@@ -105,6 +110,21 @@ class Answers {
   std::string const& file_;
   ConstraintSystem const& system_;
   Solution const& solution_;
+  /// Local variables of a program often have the same name, and an answer for one of them is none for the others.
+  void require_only_one_named(std::string const& text) const {
+    constexpr std::size_t most = 5;
+    auto const& names = system_.variable_names;
+    std::vector<Index> named;
+    for (std::size_t v = 0; v < names.size(); ++v)
+      if (names[v] == text) named.push_back(static_cast<Index>(v));
+    if (named.size() < 2) return;
+    bool const are_more = named.size() > most;
+    throw InputError(
+        file_, "",
+        fmt::format("{} variables have the name '{}': {}{}; give the number of one", named.size(), text,
+                    fmt::join(std::span(named).first(are_more ? most : named.size()), ", "), are_more ? ", ..." : ""));
+  }
+
   io::VariableNames names_;
 };
 

@@ -392,6 +392,7 @@ ConstraintTexts to_texts(ConstraintSystem const& system) {
 }
 
 ConstraintSystem read_constraint_text(ConstraintFiles const& files) {
+  if (!exists(files.constraints)) throw InputError(files.constraints, "", "no such file");
   if (!exists(files.objects))
     throw InputError(
         files.objects, "",

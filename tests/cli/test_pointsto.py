@@ -49,6 +49,15 @@ class PointsTo(CommandLine):
         self.assertEqual(run("pointsto", "list.cons.txt", "--calls")[0], "list.c:9: 16 may call 1 function:\n  set (2)\n")
         self.assertIn("21 facts; 11 distinct sets of 13 objects, the largest of 2\n", run("pointsto", "list.cons.txt")[0])
 
+    def test_names_that_several_have(self):
+        with open("list.objnames.txt") as file:
+            names = file.read()
+        with open("list.objnames.txt", "w") as file:
+            file.write(names.replace("14\tq", "14\tp"))
+        for question in (("--query", "p"), ("--may-alias", "n", "p")):
+            self.assertIn("list.cons.txt: 2 variables have the name 'p': 13, 14; give the number of one", run("pointsto", "list.cons.txt", *question, code=3)[1])
+        self.assertIn("p (13)", run("pointsto", "list.cons.txt", "--query", "13")[0])
+
     def test_calls_that_are_not_listed(self):
         os.remove("list.calls.txt")
         out = run("pointsto", "list.cons.txt", "--calls")[0]
