@@ -125,6 +125,11 @@ TEST_CASE("names: which variable is meant") {
   CHECK(known.find(Word{"7"}) == 1);
   CHECK(known.find(Word{"0"}) == 0);
   CHECK(known.find(Word{"b"}) == 3);  // the last
+  CHECK(known.find_all("b") == std::vector<Index>{0, 3});
+  CHECK(known.find_all("\"b\"") == std::vector<Index>{0, 3});
+  CHECK(known.find_all("7") == std::vector<Index>{1});
+  CHECK(known.find_all("0") == std::vector<Index>{0});
+  CHECK(known.find_all("c").empty());
   CHECK(known.find(Word{"4"}) == 5);
   CHECK_FALSE(known.find(Word{"0", true}));
   CHECK_FALSE(known.find(Word{"6"}));

@@ -22,7 +22,7 @@ namespace {
 
 using points_to::ValueNumbering;
 
-/// Systems below this are solved on the host.
+/// Systems below this are planned and solved on the host; with auto what is faster decides.
 std::map<std::string, Offset> const solvers{
     {"auto", points_to::SolveOptions{}.host_below}, {"host", std::numeric_limits<Offset>::max()}, {"backend", 0}};
 
@@ -74,7 +74,12 @@ void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run
   Solver solver(a);
   auto const plan = solver.plan(points_to.constraints);
   auto const options = with_progress(a.solve);
-  points_to.solution = solver.solve(plan, points_to.solution, options);
+  try {
+    points_to.solution = solver.solve(plan, points_to.solution, options);
+  } catch (CapacityError const& e) {
+    throw CapacityError(fmt::format("{}: {}, and more may be needed later; {}", a.file, e.what(),
+                                    options.max_bytes > 0 ? "raise --memory" : "solve it where there is more memory"));
+  }
   if (options.progress) fmt::print(stderr, "\r{:60}\r", "");
   auto const& report = points_to.solution->report;
   run = {false, report.launches > 0 ? solver.backend() : "host", plan.report, report};
@@ -143,13 +148,16 @@ void add_pointsto(CLI::App& app, int&) {
       ->add_option("--may-alias", a->aliases, "Say whether two pointers may point to a common object; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--calls", a->calls, "Print the functions that each call through a pointer may call");
-  command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")->capture_default_str();
+  command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")
+      ->check(at_least(0))
+      ->capture_default_str();
   command->add_flag("--again", a->again, "Solve again where FILE holds a solution");
   command
-      ->add_option("--value-numbering", a->plan.value_numbering,
-                   "How variables with equal sets are found before solving: none, hvn (by values that flow in) or hu "
-                   "(by their unions, the default)")
-      ->transform(CLI::CheckedTransformer(numberings).description("none, hvn or hu"));
+      ->add_option("--value-numbering", a->numbering,
+                   "How variables with equal sets are found before solving: by values that flow in (hvn), by their "
+                   "unions (hu), or not (none)")
+      ->check(CLI::IsMember(names_of(numberings)))
+      ->capture_default_str();
   command->add_flag_callback(
       "--no-cycles", [a] { a->plan.collapse_cycles = a->solve.collapse_cycles = false; },
       "Do not collapse cycles of copies");
@@ -163,10 +171,11 @@ void add_pointsto(CLI::App& app, int&) {
                    fmt::format("Where to plan and solve: {} (default: the last)", fmt::join(backend::names(), ", ")))
       ->check(known_backend());
   command
-      ->add_option("--solver", a->solve.host_below,
-                   "Who plans and solves: host: one thread; backend: all threads of the backend; auto (default): the "
-                   "one that is faster for a system of this size")
-      ->transform(CLI::CheckedTransformer(solvers).description("auto, host or backend"));
+      ->add_option("--solver", a->solver,
+                   "Who plans and solves: host: one thread; backend: all threads of the backend; auto: the one that is "
+                   "faster for a system of this size")
+      ->check(CLI::IsMember(names_of(solvers)))
+      ->capture_default_str();
   add_bytes_option(*command, "--memory", a->solve.max_bytes,
                    "Memory that sets may take (default: that of the machine, or of the device)");
   command->add_flag("--json", a->json, "Print JSON");
@@ -175,7 +184,8 @@ void add_pointsto(CLI::App& app, int&) {
       "  hornbill pointsto sqlite.cons.txt -o sqlite.h5\n"
       "  hornbill pointsto sqlite.h5 --query main#argv --may-alias p q");
   command->callback([a] {
-    if (a->solve.host_below != points_to::SolveOptions{}.host_below) a->plan.host_below = a->solve.host_below;
+    a->plan.value_numbering = numberings.at(a->numbering);
+    if (a->solver != "auto") a->plan.host_below = a->solve.host_below = solvers.at(a->solver);
     run_points_to(*a);
   });
 }

@@ -11,7 +11,7 @@
 namespace hornbill::cli {
 
 struct PointsToArguments {
-  std::string file, output, backend;
+  std::string file, output, backend, solver = "auto", numbering = "hu";
   std::vector<std::string> more, queries;
   std::vector<std::pair<std::string, std::string>> aliases;
   bool calls = false, again = false, json = false;

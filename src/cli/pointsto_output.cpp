@@ -44,11 +44,17 @@ class Answers {
         solution_(*points_to.solution),
         names_(system_.variable_names, system_.num_variables) {}
 
+  /// Local variables of a program often have the same name, and an answer for one of them is none for the others.
   Index find(std::string const& text) const {
-    if (auto const variable = names_.find(text)) {
-      require_only_one_named(text);
-      return *variable;
-    }
+    constexpr std::size_t most = 5;
+    auto const variables = names_.find_all(text);
+    if (variables.size() == 1) return variables.front();
+    if (bool const are_more = variables.size() > most; variables.size() > 1)
+      throw InputError(
+          file_, "",
+          fmt::format("{} variables have the name '{}': {}{}; give the number of one", variables.size(), text,
+                      fmt::join(std::span(variables).first(are_more ? most : variables.size()), ", "),
+                      are_more ? ", ..." : ""));
     throw InputError(
         file_, "",
         fmt::format("there is no variable '{}', neither by name nor by number: numbers are 0 to {}{}", text,
@@ -110,21 +116,6 @@ class Answers {
   std::string const& file_;
   ConstraintSystem const& system_;
   Solution const& solution_;
-  /// Local variables of a program often have the same name, and an answer for one of them is none for the others.
-  void require_only_one_named(std::string const& text) const {
-    constexpr std::size_t most = 5;
-    auto const& names = system_.variable_names;
-    std::vector<Index> named;
-    for (std::size_t v = 0; v < names.size(); ++v)
-      if (names[v] == text) named.push_back(static_cast<Index>(v));
-    if (named.size() < 2) return;
-    bool const are_more = named.size() > most;
-    throw InputError(
-        file_, "",
-        fmt::format("{} variables have the name '{}': {}{}; give the number of one", named.size(), text,
-                    fmt::join(std::span(named).first(are_more ? most : named.size()), ", "), are_more ? ", ..." : ""));
-  }
-
   io::VariableNames names_;
 };
 

@@ -127,7 +127,7 @@ CLI::Option* add_bytes_option(CLI::App& command, std::string const& name, std::s
   };
   return command.add_option(name, bytes, description)
       ->transform(CLI::Validator(with_unit, ""))
-      ->check(at_least(1))
+      ->check(number_that([](double x) { return x >= 1 && x < 0x1p63; }, "a number of bytes from 1 to 2^63"))
       ->option_text("BYTES");
 }
 

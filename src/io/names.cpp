@@ -136,6 +136,16 @@ std::optional<Index> VariableNames::find(std::string const& text) const {
   return numbered(text);
 }
 
+std::vector<Index> VariableNames::find_all(std::string const& text) const {
+  auto const last = find(text);
+  if (!last) return {};
+  if (!named(text) && numbered(text)) return {*last};
+  std::vector<Index> all;
+  for (std::size_t v = 0; v < names_.size(); ++v)
+    if (names_[v] == names_[static_cast<std::size_t>(*last)]) all.push_back(static_cast<Index>(v));
+  return all;
+}
+
 std::string VariableNames::word_for(Index variable) const {
   auto const v = static_cast<std::size_t>(variable);
   if (v < names_.size() && !names_[v].empty() && named(names_[v]) == variable) return in_quotes(names_[v]);

@@ -5,6 +5,7 @@ import json
 import lzma
 import os
 import shutil
+from unittest import mock
 
 from support import SOURCE, CommandLine, main, run
 
@@ -68,6 +69,16 @@ class PointsTo(CommandLine):
         for options in (["--value-numbering", "none"], ["--value-numbering", "hvn"], ["--no-cycles"], ["--no-hybrid-cycles"], ["--no-hubs"]):
             self.assertEqual(self.answer("list.cons.txt", *options, "--query", "v")["queries"], expected)
 
+    def test_number_of_threads(self):
+        run("generate", "--constraints", "--variables", 60000, "--statements", 60000, "large.h5")
+        facts = set()
+        for threads, solver in ((7, "host"), (8, "openmp")):
+            with mock.patch.dict(os.environ, OMP_NUM_THREADS=str(threads)):
+                out = self.answer("large.h5", "--backend", "openmp")
+            self.assertEqual(out["solve"]["backend"], solver)
+            facts.add(out["facts"])
+        self.assertEqual(len(facts), 1)
+
     def test_backends(self):
         expected = self.answer("list.cons.txt", "--query", "v", "--query", 9)["queries"]
         self.assertEqual(self.answer("list.cons.txt")["solve"]["backend"], "host")
@@ -78,8 +89,13 @@ class PointsTo(CommandLine):
             self.assertEqual((out["queries"], out["solve"]["backend"]), (expected, backend))
             self.assertGreater(out["solve"]["launches"], 0)
             self.assertIn(f"solved by {backend}: ", run("pointsto", "list.cons.txt", "--backend", backend, "--solver", "backend")[0])
-            self.assertIn("points-to sets need", run("pointsto", "list.cons.txt", "--backend", backend, "--solver", "backend", "--memory", 100, code=6)[1])
-        run("pointsto", "list.cons.txt", "--solver", "none", code=2)
+            for solver in ("host", "backend"):
+                message = run("pointsto", "list.cons.txt", "--backend", backend, "--solver", solver, "--memory", 100, code=6)[1]
+                self.assertRegex(message, "list.cons.txt: the collection of distinct sets does not fit: .*; raise --memory")
+        self.assertIn("--solver: none not in {auto,backend,host}", run("pointsto", "list.cons.txt", "--solver", "none", code=2)[1])
+        self.assertIn("--value-numbering: x not in {", run("pointsto", "list.cons.txt", "--value-numbering", "x", code=2)[1])
+        self.assertIn("'-1' is not a number of at least 0", run("pointsto", "list.cons.txt", "--count", -1, code=2)[1])
+        self.assertIn("is not a number of bytes from 1 to 2^63", run("pointsto", "list.cons.txt", "--memory=99999999999999999999", code=2)[1])
 
     def test_more_constraints(self):
         run("pointsto", "list.cons.txt", "-o", "first.h5")

@@ -59,6 +59,8 @@ class VariableNames {
   std::optional<Index> find(Word const& word) const;
   /// The same of what a user gives alone: it is the name as it stands, or else a word.
   std::optional<Index> find(std::string const& text) const;
+  /// The same where none of several of one name is meant more than the others: all of them, ascending.
+  std::vector<Index> find_all(std::string const& text) const;
   /// By which find() finds a variable: its name in quotes, or its number where it has no name.
   /// \throws InputError where another variable is found by both
   std::string word_for(Index variable) const;

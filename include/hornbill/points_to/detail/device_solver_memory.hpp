@@ -146,16 +146,16 @@ std::size_t DeviceSolver<ExecutionSpace>::capacity(char const* what, std::size_t
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::require_room(SharedSetSizes const& sizes) const {
   if (options_.max_bytes > 0 && sizes.bytes() > options_.max_bytes)
-    throw CapacityError(fmt::format("points-to sets need {} bytes, and may take {}; allow more memory", sizes.bytes(),
-                                    options_.max_bytes));
+    throw CapacityError("the collection of distinct sets", sizes.bytes(), options_.max_bytes);
 }
 
 template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::require_available(std::size_t bytes) const {
   auto const available = backend::available_bytes(backend::NameOf<ExecutionSpace>::value);
   if (bytes > available)
-    throw CapacityError(fmt::format("points-to sets need {} bytes more, and backend {} has {}", bytes,
-                                    backend::NameOf<ExecutionSpace>::value, available));
+    throw CapacityError(
+        fmt::format("a larger collection of distinct sets on backend {}", backend::NameOf<ExecutionSpace>::value),
+        bytes, available);
 }
 
 /// Of what is full there will be twice as much.
