@@ -14,7 +14,7 @@ namespace {
 /// faster.
 template <class ExecutionSpace>
 bool has_few_threads(ExecutionSpace const& exec) {
-  return detail::is_host_memory<typename ExecutionSpace::memory_space> && exec.concurrency() < fewest_threads;
+  return detail::is_host_memory<typename ExecutionSpace::memory_space> && exec.concurrency() < fewest_host_threads;
 }
 
 template <class ExecutionSpace>

@@ -17,15 +17,16 @@ enum class ValueNumbering : std::uint8_t {
   hash_unions   ///< by their union (HU), which finds more
 };
 
-/// Backends of the host with fewer threads leave planning and solving to one thread without atomic operations.
-inline constexpr int fewest_threads = 8;
+/// Backends of the host with fewer threads leave planning and solving to one thread, which is faster without atomic
+/// operations.
+inline constexpr int fewest_host_threads = 8;
 
 struct PlanOptions {
   ValueNumbering value_numbering = ValueNumbering::hash_unions;
   bool collapse_cycles = true;  ///< variables on a cycle of copies are one
   bool hybrid_cycles = true;    ///< find what will be a cycle as soon as a pointer has a target
   /// systems with fewer constraints are planned by one thread of the host whatever the backend, and all are where a
-  /// backend of the host has fewer than `fewest_threads`; 0: none
+  /// backend of the host has fewer than `fewest_host_threads`; 0: none
   Offset host_below = 50000;
 };
 

@@ -18,7 +18,7 @@ struct SolveOptions {
   /// forgets those of no further use
   std::size_t forget_above = std::size_t{32} << 20;
   /// systems with fewer constraints left by the plan are solved by one thread of the host whatever the backend, and all
-  /// are where a backend of the host has fewer than `fewest_threads`, since that is faster; 0: none
+  /// are where a backend of the host has fewer than `fewest_host_threads`, since that is faster; 0: none
   Offset host_below = 25000;
   /// told after each round: how many there were, and how many distinct sets there are
   std::function<void(int, std::size_t)> progress{};
@@ -41,8 +41,8 @@ Solution solve(HostPlan const& plan, SolveOptions const& options = {});
 /// \throws InputError if the earlier solution has more variables, or objects that a set cannot have
 Solution resume(HostPlan const& plan, Solution const& earlier, SolveOptions const& options = {});
 
-/// The same by all threads of an execution space, unless the system is small. Each backend has been compiled, see
-/// backends/instantiate/points_to.cpp.
+/// The same by all threads of an execution space, unless `host_below` leaves it to the host. Each backend has been
+/// compiled, see backends/instantiate/points_to.cpp.
 ///
 /// Sets get numbers in an order that differs from run to run, but the solution does not.
 /// \source Mendez-Lojo, Burtscher and Pingali, PPoPP 2012, for the rules that are pulled by the row that they write

@@ -15,9 +15,11 @@ namespace hornbill::points_to::detail {
 template <class MemorySpace>
 inline constexpr bool is_host_memory = std::is_same_v<MemorySpace, Kokkos::HostSpace>;
 
+/// How many items one thread looks at.
 template <class MemorySpace>
 inline constexpr std::uint32_t items_of_chunk = is_host_memory<MemorySpace> ? 256 : 1;
 
+/// How many chunks so many items are.
 template <class MemorySpace>
 KOKKOS_INLINE_FUNCTION std::size_t num_chunks(std::size_t num_items) {
   return (num_items + items_of_chunk<MemorySpace> - 1) / items_of_chunk<MemorySpace>;

@@ -126,6 +126,7 @@ class QueueWorker {
       if (lanes == 0) return;
       has_item = has_item && lane_ != first;
     }
+    // Lanes of a warp have more than it keeps; a thread of a CPU has had one item.
     backend::sync_lanes();
     backend::order_memory();
     std::uint32_t ticket = 0;
