@@ -9,8 +9,11 @@
 #include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/points_to/constraints.hpp>
+#include <hornbill/points_to/plan.hpp>
+#include <hornbill/points_to/solve.hpp>
 #include <reference/points_to.hpp>
 
+#include "../src/io/hdf5.hpp"
 #include "support/clauses.hpp"
 #include "support/random_constraints.hpp"
 
@@ -72,6 +75,15 @@ void refuse(Texts const& texts, std::string const& message) {
     CHECK_MESSAGE(std::string(e.what()).find(message) != std::string::npos, "'", e.what(), "' does not contain '",
                   message, "'");
   }
+}
+
+/// As a program that knows nothing of solutions would change a file.
+void fill_with_zeros(std::string const& path, std::string const& dataset) {
+  io::hdf5::Handle const file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+  io::hdf5::Handle const data(H5Dopen2(file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  io::hdf5::Handle const space(H5Dget_space(data.get()), H5Sclose);
+  std::vector<Index> const zeros(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.get())));
+  REQUIRE(H5Dwrite(data.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data()) >= 0);
 }
 
 }  // namespace
@@ -187,6 +199,8 @@ TEST_CASE("constraints: what is wrong with objects is named by its line") {
   refuse(with("4\n0\n0\n0,-1,0\n"), "object 0 has size -1");
   refuse(with("4\n0\n0\n0,1,2\n"), "line 4: isFunction is 2");
   refuse(with("4\n1\n1\n0,2,0\n1,1,1\n"), "object 1 is a function, but not the first field");
+  refuse(with("4\n2\n2\n0,2,1\n1,1,0\n2,1,0\n"), "o: says that functions end with 2, but the last one ends with 1");
+  refuse(with("4\n1\n1\n0,1,0\n1,1,0\n"), "o: says that functions end with 1, but describes none");
   refuse(with("4\n1\n0\n0,1,0\n1,1,1\n"), "line 5: is a function, but the header says that functions end with 0");
 }
 
@@ -225,6 +239,32 @@ TEST_CASE("constraints: more of them, perhaps with more variables") {
                        doctest::Contains("the header says 9 variables; there are 10"), InputError);
   CHECK_THROWS_WITH_AS(io::read_more_constraints(folder.write("10\n2\n0,4,7,0,0\n"), system),
                        doctest::Contains("has 1 constraints; its header says 2"), InputError);
+  CHECK_THROWS_WITH_AS(io::read_more_constraints("more.h5", system),
+                       doctest::Contains("more.h5: is HDF5 by its ending; constraints are added from text"),
+                       InputError);
+}
+
+TEST_CASE("constraints: a solution is believed of those that it is of") {
+  test::ClauseFolder const folder;
+  auto const path = folder.write("", "x.h5");
+  auto const system = test::random_constraints(3);
+  io::PointsTo const solved{.constraints = system, .solution = points_to::solve(points_to::make_plan(system))};
+  auto const refuse_without = [&](std::string const& dataset, std::string const& message) {
+    io::write_points_to(solved, path);
+    CHECK(io::read_points_to(path).solution->num_facts() == solved.solution->num_facts());
+    fill_with_zeros(path, dataset);
+    CHECK_THROWS_WITH_AS(io::read_points_to(path), doctest::Contains(message.c_str()), InputError);
+    CHECK(io::read_constraints(path).num_variables == system.num_variables);
+  };
+  refuse_without("/constraints/destination", "x.h5:/points_to: is not the solution of these constraints");
+  refuse_without("/points_to/set_of_variable", "x.h5:/points_to: is not the solution of these constraints");
+  refuse_without("/points_to/representative", "x.h5:/points_to/representative: does not fit the sets");
+  {
+    io::hdf5::Handle const file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    REQUIRE(H5Adelete_by_name(file.get(), "/points_to", "fingerprint", H5P_DEFAULT) >= 0);
+  }
+  CHECK_THROWS_WITH_AS(io::read_points_to(path),
+                       doctest::Contains("x.h5:/points_to@fingerprint: this attribute is missing"), InputError);
 }
 
 TEST_CASE("constraints: both formats give back what they were given") {

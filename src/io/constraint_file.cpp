@@ -83,15 +83,38 @@ ConstraintSystem read_system(hdf5::Reader const& in) {
   return system;
 }
 
-PointsTo read_from(hdf5::Reader const& in) {
+/// A solution is not checked against each constraint, which would take as long as solving.
+void require_fingerprint(hdf5::Reader const& in, PointsTo const& points_to) {
+  static constexpr char const* remedy =
+      "solve again with `hornbill pointsto FILE --again -o FILE`, or delete the group";
+  if (!in.has_attribute("/points_to", "fingerprint"))
+    throw InputError(in.file(), "/points_to@fingerprint",
+                     fmt::format("this attribute is missing, so that the constraints that the solution is of are not "
+                                 "known; {}",
+                                 remedy));
+  if (static_cast<std::uint64_t>(in.read_integer_attribute("/points_to", "fingerprint")) !=
+      fingerprint(*points_to.solution, points_to.constraints))
+    throw InputError(in.file(), "/points_to",
+                     fmt::format("is not the solution of these constraints: one of both was changed; {}", remedy));
+  if (in.has("/points_to/representative") &&
+      in.read<Index>("/points_to/representative") != representatives(*points_to.solution))
+    throw InputError(in.file(), "/points_to/representative", fmt::format("does not fit the sets; {}", remedy));
+}
+
+PointsTo read_without_solution(hdf5::Reader const& in) {
   hdf5::require_format(in);
-  PointsTo points_to{.constraints = read_system(in), .solution = {}};
+  return {.constraints = read_system(in), .solution = {}};
+}
+
+PointsTo read_with_solution(hdf5::Reader const& in) {
+  auto points_to = read_without_solution(in);
   if (!in.has("/points_to")) return points_to;
   auto& solution = points_to.solution.emplace();
   solution.set_of_variable = in.read<Index>("/points_to/set_of_variable");
   solution.set_offsets = in.read<Offset>("/points_to/set_offsets");
   solution.set_objects = in.read<Index>("/points_to/set_objects");
   points_to::validate(solution, points_to.constraints, in.file() + ":/points_to");
+  require_fingerprint(in, points_to);
   for (auto& [key, value] : in.string_attributes("/points_to")) points_to.attributes[key] = value;
   return points_to;
 }
@@ -136,6 +159,8 @@ void write_solution(hdf5::Writer& out, PointsTo const& points_to) {
   out.write("/points_to/set_offsets", solution.set_offsets);
   out.write("/points_to/set_objects", solution.set_objects);
   out.write("/points_to/representative", points_to::representatives(solution));
+  out.write_attribute("/points_to", "fingerprint",
+                      static_cast<std::int64_t>(points_to::fingerprint(solution, points_to.constraints)));
   for (auto const& [key, value] : points_to.attributes) out.write_attribute("/points_to", key, value);
 }
 
@@ -152,6 +177,12 @@ void require_hdf5(std::string const& file) {
     throw InputError(file, "", "has not the ending of points-to constraints: .cons.txt (text) or .h5 (HDF5)");
 }
 
+PointsTo read_by_ending(std::string const& file, PointsTo (*read_from)(hdf5::Reader const&)) {
+  if (is_constraint_text(file)) return {.constraints = read_constraint_text(constraint_files(file)), .solution = {}};
+  require_hdf5(file);
+  return hdf5::read_file(file, read_from, image_of);
+}
+
 }  // namespace
 
 bool holds_constraints(std::string const& file) {
@@ -161,11 +192,7 @@ bool holds_constraints(std::string const& file) {
          "1";
 }
 
-PointsTo read_points_to(std::string const& file) {
-  if (is_constraint_text(file)) return {.constraints = read_constraint_text(constraint_files(file)), .solution = {}};
-  require_hdf5(file);
-  return hdf5::read_file(file, read_from, image_of);
-}
+PointsTo read_points_to(std::string const& file) { return read_by_ending(file, read_with_solution); }
 
 void write_points_to(PointsTo const& points_to, std::string const& file) {
   points_to::validate(points_to.constraints, file);
@@ -175,7 +202,9 @@ void write_points_to(PointsTo const& points_to, std::string const& file) {
   write_atomically(file, image_of(points_to, file));
 }
 
-ConstraintSystem read_constraints(std::string const& file) { return read_points_to(file).constraints; }
+ConstraintSystem read_constraints(std::string const& file) {
+  return read_by_ending(file, read_without_solution).constraints;
+}
 
 void write_constraints(ConstraintSystem const& system, std::string const& file) {
   write_points_to({.constraints = system, .solution = {}}, file);

@@ -14,6 +14,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/constraint_file.hpp>
+#include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/names.hpp>
 #include <hornbill/io/text_file.hpp>
 
@@ -81,6 +82,14 @@ void for_each_entry(NamedText const& source, Function const& function) {
 
 // --- objects ---
 
+/// -1 where there is no function.
+Index last_field_of_functions(ConstraintSystem const& system) {
+  Index last = -1;
+  for (Index o = 0; o < system.num_objects(); ++o)
+    if (system.is_function[o]) last = o + std::max<Index>(system.object_sizes[o], 1) - 1;
+  return last;
+}
+
 /// Number of variables, last object, last field of a function; then `id,size,isFunction` of each object.
 class ObjectReader {
  public:
@@ -97,6 +106,15 @@ class ObjectReader {
       fail_truncated(source.file, fmt::format("has {} of the three numbers of its header", num_headers_));
     if (system_.num_objects() != headers_[1] + 1)
       fail_truncated(source.file, fmt::format("describes {} objects of {}", system_.num_objects(), headers_[1] + 1));
+  }
+
+  /// Checks where functions end, of objects that are sound. Where there is none the header may say 0, too.
+  void check_functions(std::string const& file) const {
+    auto const last = last_field_of_functions(system_);
+    if (headers_[2] != last && (last >= 0 || headers_[2] > 0))
+      throw InputError(file, "",
+                       fmt::format("says that functions end with {}, but {}", headers_[2],
+                                   last < 0 ? "describes none" : fmt::format("the last one ends with {}", last)));
   }
 
  private:
@@ -298,12 +316,9 @@ void read_calls(NamedText const& source, ConstraintSystem& system, Places& place
 // --- writing ---
 
 std::string objects_text(ConstraintSystem const& system) {
-  Index last_function = -1;
-  for (Index o = 0; o < system.num_objects(); ++o)
-    if (system.is_function[o]) last_function = o + std::max<Index>(system.object_sizes[o], 1) - 1;
   auto text =
       fmt::format("# number of variables; last object; last field of a function; id,size,isFunction\n{}\n{}\n{}\n",
-                  system.num_variables, system.num_objects() - 1, last_function);
+                  system.num_variables, system.num_objects() - 1, last_field_of_functions(system));
   for (Index o = 0; o < system.num_objects(); ++o)
     fmt::format_to(std::back_inserter(text), "{},{},{}\n", o, system.object_sizes[o], system.is_function[o]);
   return text;
@@ -369,8 +384,10 @@ ConstraintFiles constraint_files(std::string const& file) {
 
 ConstraintSystem parse_constraints(ConstraintTexts const& texts, ConstraintFiles const& files) {
   ConstraintSystem system;
-  ObjectReader(system).read({files.objects, texts.objects});
+  ObjectReader objects(system);
+  objects.read({files.objects, texts.objects});
   points_to::validate(system, files.objects);
+  objects.check_functions(files.objects);
   ConstraintReader({files.constraints, texts.constraints}, system, false).read();
   Places places(system.places);
   if (texts.names) read_names({files.names, *texts.names}, system);
@@ -403,6 +420,9 @@ ConstraintSystem read_constraint_text(ConstraintFiles const& files) {
 }
 
 void read_more_constraints(std::string const& file, ConstraintSystem& system) {
+  if (is_hdf5(file))
+    throw InputError(file, "",
+                     "is HDF5 by its ending; constraints are added from text, which `hornbill convert` writes");
   auto const text = read_text(file);
   ConstraintReader({file, text}, system, true).read();
   if (!system.place_of_constraint.empty()) system.place_of_constraint.resize(system.constraints.size(), -1);

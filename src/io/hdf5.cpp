@@ -92,7 +92,9 @@ Reader::Reader(std::string file) : file_(std::move(file)) {
   if (::access(file_.c_str(), R_OK) != 0)
     throw InputError(file_, "", fmt::format("cannot be read: {}", std::strerror(errno)));
   if (H5Fis_hdf5(file_.c_str()) <= 0)
-    throw InputError(file_, "", "is not an HDF5 file. Other formats are known by their endings (.fg, .causal_fg)");
+    throw InputError(
+        file_, "",
+        "is not an HDF5 file, as its ending says. Other formats have other endings: inputs/FORMAT.md lists them");
   handle_ = Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   require_opened();
 }
@@ -257,11 +259,14 @@ std::vector<std::string> Reader::strings_of_dataset(std::string const& path) con
   return values;
 }
 
+bool Reader::has_attribute(std::string const& object, std::string const& name) const {
+  return (object == "/" || has(object)) &&
+         H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
 std::int64_t Reader::read_integer_attribute(std::string const& object, std::string const& name) const {
   std::string const place = object + "@" + name;
-  if ((object != "/" && !has(object)) ||
-      H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
-    throw InputError(file_, place, "this attribute is missing");
+  if (!has_attribute(object, name)) throw InputError(file_, place, "this attribute is missing");
   Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   Handle stored(H5Aget_type(attribute.get()), H5Tclose);
   Handle space(H5Aget_space(attribute.get()), H5Sclose);
@@ -274,8 +279,7 @@ std::int64_t Reader::read_integer_attribute(std::string const& object, std::stri
 
 std::string Reader::read_string_attribute(std::string const& object, std::string const& name) const {
   std::string const place = object + "@" + name;
-  if (!has(object) || H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
-    throw InputError(file_, place, "this attribute is missing");
+  if (!has_attribute(object, name)) throw InputError(file_, place, "this attribute is missing");
   Handle attribute(H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   Handle stored(H5Aget_type(attribute.get()), H5Tclose);
   if (!is_one_string(attribute.get())) throw InputError(file_, place, "is not one string");

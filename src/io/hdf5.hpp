@@ -66,6 +66,7 @@ class Reader {
   /// Strings as Writer::write_strings() writes them. Once allow_variable_length() was called, also a dataset of strings
   /// of variable length.   \throws InputError
   std::vector<std::string> read_strings(std::string const& path) const;
+  bool has_attribute(std::string const& object, std::string const& name) const;
   std::int64_t read_integer_attribute(std::string const& object, std::string const& name) const;
   std::string read_string_attribute(std::string const& object, std::string const& name) const;
   std::vector<std::pair<std::string, std::string>> string_attributes(std::string const& object) const;

@@ -16,6 +16,11 @@ namespace hornbill::io::hdf5 {
 void write_format(Writer& out) { out.write_attribute("/", "hornbill_format", std::int64_t{file_format_version}); }
 
 void require_format(Reader const& in) {
+  if (!in.has_attribute("/", "hornbill_format"))
+    throw InputError(
+        in.file(), "/@hornbill_format",
+        fmt::format("this attribute is missing; set it to {} if the file has the format of inputs/FORMAT.md",
+                    file_format_version));
   auto const version = in.read_integer_attribute("/", "hornbill_format");
   if (version > file_format_version)
     throw InputError(

@@ -4,6 +4,7 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/points_to/constraints.hpp>
+#include <hornbill/points_to/detail/hash.hpp>
 
 namespace hornbill::points_to {
 namespace {
@@ -44,6 +45,30 @@ void validate(Solution const& solution, ConstraintSystem const& system, std::str
     if (auto const set = solution.set_of_variable[v]; set < 0 || set >= solution.num_sets())
       throw InputError(where, "set_of_variable",
                        fmt::format("entry {} is set {}; there are {} sets", v, set, solution.num_sets()));
+}
+
+std::uint64_t fingerprint(Solution const& solution, ConstraintSystem const& system) {
+  std::uint64_t hash = 0, position = 0;
+  auto const add = [&](std::int64_t number) {
+    hash += detail::hash_of_word(static_cast<std::uint64_t>(number), position++);
+  };
+  auto const add_all = [&](auto const& numbers) {
+    add(std::ssize(numbers));
+    for (auto const number : numbers) add(number);
+  };
+  add(system.num_variables);
+  add_all(system.object_sizes);
+  add(system.num_constraints());
+  for (auto const& [kind, source, destination, offset] : system.constraints) {
+    add(static_cast<std::int64_t>(kind));
+    add(source);
+    add(destination);
+    add(offset);
+  }
+  add_all(solution.set_of_variable);
+  add_all(solution.set_offsets);
+  add_all(solution.set_objects);
+  return detail::mixed(hash);
 }
 
 std::vector<Index> representatives(Solution const& solution) {

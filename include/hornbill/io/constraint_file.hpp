@@ -60,12 +60,12 @@ struct PointsTo {
 };
 
 /// Reads constraints, and a solution that an HDF5 file has, by the file's ending: `.h5` or `.cons.txt`.
-/// \throws InputError, CapacityError
+/// \throws InputError also for a solution that is not of these constraints; CapacityError
 PointsTo read_points_to(std::string const& file);
 /// Writes both; text holds the constraints alone.   \throws InputError
 void write_points_to(PointsTo const& points_to, std::string const& file);
 
-/// The same of constraints alone.
+/// The same of constraints alone: a solution that the file has is neither read nor checked.
 points_to::ConstraintSystem read_constraints(std::string const& file);
 void write_constraints(points_to::ConstraintSystem const& system, std::string const& file);
 

@@ -61,6 +61,8 @@ class VariableNames {
   std::optional<Index> find(std::string const& text) const;
   /// The same where none of several of one name is meant more than the others: all of them, ascending.
   std::vector<Index> find_all(std::string const& text) const;
+  /// The variable that has a number, whatever the names are.
+  std::optional<Index> numbered(std::string_view text) const;
   /// By which find() finds a variable: its name in quotes, or its number where it has no name.
   /// \throws InputError where another variable is found by both
   std::string word_for(Index variable) const;
@@ -69,7 +71,6 @@ class VariableNames {
 
  private:
   std::optional<Index> named(std::string_view name) const;
-  std::optional<Index> numbered(std::string_view text) const;
   std::span<std::string const> names_;
   Index num_variables_;
   std::unordered_map<std::string_view, Index> of_name_;

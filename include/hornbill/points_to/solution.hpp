@@ -2,6 +2,7 @@
 /// The least solution of a system of points-to constraints.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ struct Solution {
 /// \param where  begins the message, e.g. a file's name
 /// \throws InputError naming the first bad entry
 void validate(Solution const& solution, ConstraintSystem const& system, std::string const& where);
+
+/// A hash of the sets, and of all that they follow from: objects' sizes and constraints. A file keeps it with a
+/// solution, so that one whose constraints were changed is not believed.
+std::uint64_t fingerprint(Solution const& solution, ConstraintSystem const& system);
 
 /// The first variable that has the same set as each.   \shape [V]
 std::vector<Index> representatives(Solution const& solution);
