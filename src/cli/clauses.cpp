@@ -100,8 +100,7 @@ void write_model(Work& work, ClausesArguments const& a) {
                           {"edges", model.graph.num_edges()},
                           {"alarms", work.alarms.size()},
                           {"rules", model.rules.names.size()}};
-  work.text += fmt::format("  built       {} variables, {} factors, {} edges, {} alarms\n", model.graph.num_variables,
-                           model.graph.num_factors(), model.graph.num_edges(), work.alarms.size());
+  work.text += fmt::format("  built       {}, {}\n", sizes_of(model.graph), counted(std::ssize(work.alarms), "alarm"));
   finish(work, a);
 }
 

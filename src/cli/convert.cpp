@@ -57,8 +57,7 @@ void convert_model(std::string const& in, std::string const& out, bool as_json) 
                 {"edges", model.graph.num_edges()},
                 {"left_out", lost}});
   else
-    write_out("{}: {} variables, {} factors, {} edges\n", out, model.graph.num_variables, model.graph.num_factors(),
-              model.graph.num_edges());
+    write_out("{}: {}\n", out, sizes_of(model.graph));
 }
 
 void convert_constraints(std::string const& in, std::string const& out, bool as_json) {
@@ -75,8 +74,7 @@ void convert_constraints(std::string const& in, std::string const& out, bool as_
                 {"constraints", system.num_constraints()},
                 {"left_out", lost}});
   else
-    write_out("{}: {} variables, {} objects, {} constraints\n", out, system.num_variables, system.num_objects(),
-              system.num_constraints());
+    write_out("{}: {}\n", out, sizes_of(system));
 }
 
 }  // namespace

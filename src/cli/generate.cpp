@@ -82,9 +82,8 @@ void generate_model(GenerateArguments const& a) {
                 {"seed", a.seed}});
     return;
   }
-  write_out("{}: {} variables, {} factors, {} edges, {} alarms ({} true)\n", a.output, model.graph.num_variables,
-            model.graph.num_factors(), model.graph.num_edges(), model.queries["alarms"].size(),
-            model.queries["true_alarms"].size());
+  write_out("{}: {}, {} ({} true)\n", a.output, sizes_of(model.graph),
+            counted(std::ssize(model.queries["alarms"]), "alarm"), model.queries["true_alarms"].size());
 }
 
 /// Points-to constraints with the sizes of a program.
@@ -104,8 +103,7 @@ void generate_constraints(GenerateArguments const& a) {
                 {"constraints", system.num_constraints()},
                 {"seed", a.seed}});
   else
-    write_out("{}: {} variables, {} objects, {} constraints\n", a.output, system.num_variables, system.num_objects(),
-              system.num_constraints());
+    write_out("{}: {}\n", a.output, sizes_of(system));
 }
 
 /// The true alarms of a world that is sampled from a model.

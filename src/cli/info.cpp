@@ -64,11 +64,11 @@ nlohmann::json describe(Model const& model) {
                        s.kind == ScheduleKind::partial_order ? "pairs" : "edges");
   });
   json["rules"] = model.rules.names.size();
-  add_sizes("evidence", model.evidence, [](auto const& e) { return fmt::format("{} observations", e.size()); });
-  add_sizes("queries", model.queries, [](auto const& q) { return fmt::format("{} variables", q.size()); });
+  add_sizes("evidence", model.evidence, [](auto const& e) { return counted(std::ssize(e), "observation"); });
+  add_sizes("queries", model.queries, [](auto const& q) { return counted(std::ssize(q), "variable"); });
   add_sizes("messages", model.messages, [](auto const& m) {
-    return fmt::format("{} numbers{}", m.log_odds.size(),
-                       m.evidence ? fmt::format(", with {} observations", m.evidence->size()) : "");
+    return counted(std::ssize(m.log_odds), "number") +
+           (m.evidence ? ", with " + counted(std::ssize(*m.evidence), "observation") : "");
   });
   add_sizes("marginals", model.marginals, [](auto const& m) {
     auto const stop = m.attributes.find("stop");

@@ -29,6 +29,9 @@ std::map<std::string, Offset> const solvers{
 std::map<std::string, ValueNumbering> const numberings{
     {"none", ValueNumbering::none}, {"hvn", ValueNumbering::hash_values}, {"hu", ValueNumbering::hash_unions}};
 
+constexpr char const* solving_options[] = {
+    "--value-numbering", "--no-cycles", "--no-hybrid-cycles", "--no-hubs", "--backend", "--solver", "--memory"};
+
 /// A line on a terminal that counts rounds.
 points_to::SolveOptions with_progress(points_to::SolveOptions options) {
   if (shows_progress())
@@ -119,10 +122,14 @@ void run_points_to(PointsToArguments const& a) {
     if (a.output != a.file) keep_apart({{"FILE", a.file}}, {{"-o", a.output}});
     io::require_writable(a.output);
   }
-  auto points_to = io::read_points_to(a.file);
+  auto points_to =
+      a.again ? io::PointsTo{.constraints = io::read_constraints(a.file), .solution = {}} : io::read_points_to(a.file);
   for (auto const& file : a.more) io::read_more_constraints(file, points_to.constraints);
-  if (a.again) points_to.solution.reset();
   PointsToRun run{.is_stored = points_to.solution && a.more.empty(), .backend = {}, .plan = {}, .solve = {}};
+  if (run.is_stored && !a.solving.empty())
+    throw UsageError(
+        fmt::format("{} holds a solution already, so that {} would change nothing; give --again to solve again", a.file,
+                    fmt::join(a.solving, ", ")));
   if (!run.is_stored) {
     solve(a, points_to, run);
     points_to.attributes = attributes_of(run);
@@ -141,11 +148,14 @@ void add_pointsto(CLI::App& app, int&) {
                    "Constraints: NAME.cons.txt with NAME.nodes.txt beside it, or .h5, also with a solution")
       ->required();
   command->add_option("-o,--output", a->output, "Write constraints and solution to this .h5 file");
-  command->add_option("--add", a->more, "Further constraints (text); goes on from the solution in FILE, if it has one");
+  command->add_option(
+      "--add", a->more,
+      "Further constraints (text); goes on from the solution in FILE, if it has one. They are kept only in -o");
   command->add_option("--query", a->queries,
                       "Print what a variable points to, and what points to an object; by name or number");
   command
       ->add_option("--may-alias", a->aliases, "Say whether two pointers may point to a common object; may be repeated")
+      ->type_name("NAME NAME")
       ->allow_extra_args(false);
   command->add_flag("--calls", a->calls, "Print the functions that each call through a pointer may call");
   command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")
@@ -181,9 +191,11 @@ void add_pointsto(CLI::App& app, int&) {
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "The solution is the least one and does not depend on these options. Examples:\n"
-      "  hornbill pointsto sqlite.cons.txt -o sqlite.h5\n"
-      "  hornbill pointsto sqlite.h5 --query main#argv --may-alias p q");
-  command->callback([a] {
+      "  hornbill pointsto inputs/golden/points_to/list.cons.txt -o list.h5\n"
+      "  hornbill pointsto list.h5 --query q --may-alias n p --calls");
+  command->callback([a, command] {
+    for (auto const* name : solving_options)
+      if (command->get_option(name)->count() > 0) a->solving.emplace_back(name);
     a->plan.value_numbering = numberings.at(a->numbering);
     if (a->solver != "auto") a->plan.host_below = a->solve.host_below = solvers.at(a->solver);
     run_points_to(*a);

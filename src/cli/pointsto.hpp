@@ -16,6 +16,7 @@ struct PointsToArguments {
   std::vector<std::pair<std::string, std::string>> aliases;
   bool calls = false, again = false, json = false;
   std::size_t count = 20;
+  std::vector<std::string> solving;  ///< options of planning and solving that are given
   points_to::PlanOptions plan;
   points_to::SolveOptions solve;
 };

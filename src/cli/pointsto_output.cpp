@@ -48,6 +48,13 @@ class Answers {
   Index find(std::string const& text) const {
     constexpr std::size_t most = 5;
     auto const variables = names_.find_all(text);
+    auto const numbered = names_.numbered(text);
+    if (numbered && variables != std::vector{*numbered})
+      throw InputError(
+          file_, "",
+          fmt::format("'{0}' is the name of variable {1}, and the number of another; give '\"{0}\"' for the "
+                      "name, 0{0} for the number",
+                      text, variables.front()));
     if (variables.size() == 1) return variables.front();
     if (bool const are_more = variables.size() > most; variables.size() > 1)
       throw InputError(
@@ -61,7 +68,8 @@ class Answers {
                     system_.num_variables - 1, system_.variable_names.empty() ? "; the file has no names" : ""));
   }
   std::string label(Index variable) const {
-    if (system_.variable_names.empty() || system_.variable_names[variable].empty()) return fmt::format("{}", variable);
+    if (system_.variable_names.empty() || system_.variable_names[variable].empty())
+      return fmt::format("variable {}", variable);
     return fmt::format("{} ({})", io::as_line(system_.variable_names[variable]), variable);
   }
 
@@ -126,10 +134,6 @@ void print_list(std::span<Index const> variables, Answers const& answers, std::s
   if (variables.size() > count) write_out("  and {} more (--count, --json)\n", variables.size() - count);
 }
 
-std::string counted(std::size_t count, char const* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void print(QueryAnswer const& answer, Answers const& answers, std::size_t count) {
   write_out("{} points to {}{}\n", answers.label(answer.variable), counted(answer.points_to.size(), "object"),
             answer.points_to.empty() ? "" : ":");
@@ -157,6 +161,16 @@ void print(CallAnswer const& answer, ConstraintSystem const& system, Answers con
   print_list(answer.functions, answers, count);
 }
 
+void print_calls(std::string const& file, ConstraintSystem const& system, Answers const& answers, std::size_t count) {
+  auto const calls = answers.calls();
+  if (system.calls.empty())
+    write_out("{} lists no calls{}\n", file,
+              calls.empty() ? ", and no pointer to a structure points to a function"
+                            : ": these are pointers to structures, some of which are functions");
+  for (auto const& call : std::span(calls).first(std::min(count, calls.size()))) print(call, system, answers, count);
+  if (calls.size() > count) write_out("and {} more (--count, --json)\n", calls.size() - count);
+}
+
 Offset largest_set(Solution const& solution) {
   Offset largest = 0;
   for (Index s = 0; s < solution.num_sets(); ++s)
@@ -167,18 +181,19 @@ Offset largest_set(Solution const& solution) {
 void print_summary(std::string const& file, io::PointsTo const& points_to, PointsToRun const& run) {
   auto const& system = points_to.constraints;
   auto const& solution = *points_to.solution;
-  write_out("{}: {} variables, {} objects, {} constraints\n", file, system.num_variables, system.num_objects(),
-            system.num_constraints());
-  if (!run.is_stored) {
-    write_out("before solving: {} variables merged, {} point to nothing, {} constraints left; {}\n",
-              run.plan.merged_by_cycles + run.plan.merged_by_numbering, run.plan.without_targets,
-              run.plan.constraints_left, human_seconds(run.plan.elapsed_seconds));
-    write_out("solved by {}: {} rounds, {} edges, {} hubs, {} variables merged; {}\n", run.backend, run.solve.rounds,
-              run.solve.copy_edges + run.solve.load_edges + run.solve.store_edges, run.solve.hubs,
-              run.solve.merged_by_cycles + run.solve.merged_by_hybrid_cycles, human_seconds(run.solve.elapsed_seconds));
+  write_out("{}: {}\n", file, sizes_of(system));
+  if (auto const& [is_stored, backend, plan, solve] = run; !is_stored) {
+    write_out("before solving: {} merged, {} without targets, {} left; {}\n",
+              counted(plan.merged_by_cycles + plan.merged_by_numbering, "variable"), plan.without_targets,
+              counted(plan.constraints_left, "constraint"), human_seconds(plan.elapsed_seconds));
+    write_out("solved by {}: {}, {}, {}, {} merged; {}\n", backend, counted(solve.rounds, "round"),
+              counted(solve.copy_edges + solve.load_edges + solve.store_edges, "edge"), counted(solve.hubs, "hub"),
+              counted(solve.merged_by_cycles + solve.merged_by_hybrid_cycles, "variable"),
+              human_seconds(solve.elapsed_seconds));
   }
-  write_out("{} facts; {} distinct sets of {} objects, the largest of {}\n", solution.num_facts(), solution.num_sets(),
-            solution.set_objects.size(), largest_set(solution));
+  write_out("{}; {} of {}, the largest of {}\n", counted(solution.num_facts(), "fact"),
+            counted(solution.num_sets(), "distinct set"), counted(std::ssize(solution.set_objects), "object"),
+            largest_set(solution));
 }
 
 // --- JSON ---
@@ -282,10 +297,7 @@ void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, 
   if (a.queries.empty() && a.aliases.empty() && !a.calls) print_summary(a.file, points_to, run);
   for (auto const& text : a.queries) print(answers.query(text), answers, a.count);
   for (auto const& pair : a.aliases) print(answers.alias(pair), answers, a.count);
-  if (!a.calls) return;
-  if (points_to.constraints.calls.empty())
-    write_out("{} lists no calls: these are pointers to structures, some of which are functions\n", a.file);
-  for (auto const& answer : answers.calls()) print(answer, points_to.constraints, answers, a.count);
+  if (a.calls) print_calls(a.file, points_to.constraints, answers, a.count);
 }
 
 }  // namespace hornbill::cli

@@ -83,6 +83,20 @@ bool holds_points_to(std::string const& file) {
   return io::is_constraint_text(file) || (io::is_hdf5(file) && io::holds_constraints(file));
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string sizes_of(HostFactorGraph const& graph) {
+  return fmt::format("{}, {}, {}", counted(graph.num_variables, "variable"), counted(graph.num_factors(), "factor"),
+                     counted(graph.num_edges(), "edge"));
+}
+
+std::string sizes_of(points_to::ConstraintSystem const& system) {
+  return fmt::format("{}, {}, {}", counted(system.num_variables, "variable"), counted(system.num_objects(), "object"),
+                     counted(system.num_constraints(), "constraint"));
+}
+
 bool shows_progress() { return ::isatty(STDERR_FILENO) != 0; }
 
 CLI::Validator number_that(std::function<bool(double)> holds, std::string const& wanted) {

@@ -1,8 +1,10 @@
 // What several subcommands share.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +13,7 @@
 #include <hornbill/bp/schedule.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/io/model.hpp>
+#include <hornbill/points_to/constraints.hpp>
 
 namespace hornbill::cli {
 
@@ -29,6 +32,11 @@ void print_json(nlohmann::json const& json);
 /// Whether a file holds points-to constraints, not a model.   \throws InputError if it cannot be opened
 bool holds_points_to(std::string const& file);
 
+/// "1 factor", "2 factors".   \param noun  that gets an s
+std::string counted(std::int64_t count, std::string_view noun);
+/// "7 variables, 5 factors, 9 edges" of a graph, "7 variables, 3 objects, 5 constraints" of a system.
+std::string sizes_of(HostFactorGraph const& graph);
+std::string sizes_of(points_to::ConstraintSystem const& system);
 /// "12.3 GiB", "870 B".
 std::string human_bytes(double bytes);
 /// "1.24 s", "35 ms", "12 us".

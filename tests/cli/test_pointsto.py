@@ -47,7 +47,8 @@ class PointsTo(CommandLine):
         self.assertEqual(run("pointsto", "list.cons.txt", "--query", "q")[0], "q (14) points to 2 objects:\n  x (6)\n  y (7)\n")
         self.assertEqual(run("pointsto", "list.cons.txt", "--query", "q", "--count", 1)[0], "q (14) points to 2 objects:\n  x (6)\n  and 1 more (--count, --json)\n")
         self.assertEqual(run("pointsto", "list.cons.txt", "--may-alias", "q", "p")[0], "q (14) and p (13) do not point to a common object\n")
-        self.assertEqual(run("pointsto", "list.cons.txt", "--calls")[0], "list.c:9: 16 may call 1 function:\n  set (2)\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--calls")[0], "list.c:9: variable 16 may call 1 function:\n  set (2)\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--calls", "--count", 0)[0], "and 1 more (--count, --json)\n")
         self.assertIn("21 facts; 11 distinct sets of 13 objects, the largest of 2\n", run("pointsto", "list.cons.txt")[0])
 
     def test_names_that_several_have(self):
@@ -59,10 +60,33 @@ class PointsTo(CommandLine):
             self.assertIn("list.cons.txt: 2 variables have the name 'p': 13, 14; give the number of one", run("pointsto", "list.cons.txt", *question, code=3)[1])
         self.assertIn("p (13)", run("pointsto", "list.cons.txt", "--query", "13")[0])
 
+    def test_names_that_are_numbers(self):
+        with open("list.objnames.txt") as file:
+            names = file.read()
+        with open("list.objnames.txt", "w") as file:
+            file.write(names.replace("14\tq", "14\t13"))
+        message = run("pointsto", "list.cons.txt", "--query", "13", code=3)[1]
+        self.assertIn("'13' is the name of variable 14, and the number of another; give '\"13\"' for the name, 013 for the number", message)
+        for text, variable in (('"13"', 14), ("013", 13), ("p", 13), ("14", 14)):
+            self.assertEqual(self.answer("list.cons.txt", "--query", text)["queries"][0]["variable"], variable)
+
     def test_calls_that_are_not_listed(self):
         os.remove("list.calls.txt")
         out = run("pointsto", "list.cons.txt", "--calls")[0]
-        self.assertEqual(out, "list.cons.txt lists no calls: these are pointers to structures, some of which are functions\nlist.c:9: 16 may call 1 function:\n  set (2)\n")
+        self.assertEqual(out, "list.cons.txt lists no calls: these are pointers to structures, some of which are functions\nlist.c:9: variable 16 may call 1 function:\n  set (2)\n")
+        self.assertEqual(run("pointsto", "list.cons.txt", "--calls", "--count", 0)[0].splitlines()[1:], ["and 1 more (--count, --json)"])
+        self.write("none.nodes.txt", "2\n0\n-1\n0,1,0\n")
+        self.write("none.cons.txt", "2\n1\n0,0,1,0,0\n")
+        self.assertEqual(run("pointsto", "none.cons.txt", "--calls")[0], "none.cons.txt lists no calls, and no pointer to a structure points to a function\n")
+        self.assertIn("none.cons.txt: 2 variables, 1 object, 1 constraint\n", run("pointsto", "none.cons.txt")[0])
+
+    def test_options_that_would_change_nothing(self):
+        run("pointsto", "list.cons.txt", "-o", "solved.h5")
+        for options in (["--no-hubs"], ["--solver", "host", "--memory", "1G"]):
+            message = run("pointsto", "solved.h5", *options, code=2)[1]
+            self.assertIn("solved.h5 holds a solution already", message)
+            self.assertIn("give --again to solve again", message)
+            self.assertIn("solve", self.answer("solved.h5", *options, "--again"))
 
     def test_devices(self):
         expected = self.answer("list.cons.txt", "--query", "v")["queries"]
@@ -105,6 +129,7 @@ class PointsTo(CommandLine):
         self.assertEqual(self.answer("second.h5", "--query", 22)["queries"], self.answer("second.h5", "--again", "--query", 22)["queries"])
         self.assertEqual(self.answer("list.cons.txt", "--add", "more.txt", "--query", 22)["queries"], self.answer("second.h5", "--query", 22)["queries"])
         self.write("more.txt", "23\n3\n0,10,22,1,0\n1,22,12,1,0\n")
+        self.assertIn("list.h5: is HDF5 by its ending; constraints are added from text", run("pointsto", "first.h5", "--add", "list.h5", code=3)[1])
         self.assertIn("more.txt: has 2 constraints; its header says 3", run("pointsto", "first.h5", "--add", "more.txt", code=3)[1])
 
     def test_files(self):
@@ -116,6 +141,8 @@ class PointsTo(CommandLine):
         run("convert", "solved.h5", "copy.h5")
         self.assertNotIn("solve", self.answer("copy.h5"))  # it went with them
         self.assertEqual(json.loads(run("info", "copy.h5", "--json")[0])["points_to"]["facts"], 21)
+        shutil.copy("list.cons.txt", "text.h5")
+        self.assertIn("text.h5: is not an HDF5 file, as its ending says", run("pointsto", "text.h5", code=3)[1])
         self.assertIn("constraints                16\n", run("info", "list.cons.txt")[0])
 
     def test_generated(self):
