@@ -36,7 +36,8 @@ constexpr std::string_view objects = "9\n6\n5\n0,0,0\n1,3,0\n2,2,0\n3,1,0\n4,2,1
 
 bool is_same(ConstraintSystem const& a, ConstraintSystem const& b) {
   return a.num_variables == b.num_variables && a.object_sizes == b.object_sizes && a.is_function == b.is_function &&
-         a.constraints == b.constraints && a.variable_names == b.variable_names;
+         a.object_periods == b.object_periods && a.outside == b.outside && a.constraints == b.constraints &&
+         a.variable_names == b.variable_names;
 }
 
 /// Places by constraint: two systems may number them otherwise.
@@ -174,6 +175,7 @@ TEST_CASE("constraints: what is wrong in a text is named by its line") {
   refuse({"9\n1\n0,9,8,1,0\n"}, "line 3: source 9 is unknown: variables are 0 to 8");
   refuse({"9\n1\n0,8,-1,1,0\n"}, "line 3: destination -1 is unknown: variables are 0 to 8");
   refuse({"9\n1\n0,8,7,4,-1\n"}, "line 3: offset -1 is negative");
+  refuse({"9\n1\n0,8,7,4,536870912\n"}, "line 3: offset 536870912 is beyond 536870911");
   refuse({"9\n1\n0,8,7,2,1\n"}, "line 3: has offset 1, but is of kind 2 (load)");
   refuse({"9\n1\n0,8,7,1\n"}, "line 3: has 4 numbers; 5 are needed");
   refuse({"9\n1\n0,8,7,1,0,0,0\n"}, "line 3: has more than 6 numbers");
@@ -199,9 +201,39 @@ TEST_CASE("constraints: what is wrong with objects is named by its line") {
   refuse(with("4\n0\n0\n0,-1,0\n"), "object 0 has size -1");
   refuse(with("4\n0\n0\n0,1,2\n"), "line 4: isFunction is 2");
   refuse(with("4\n1\n1\n0,2,0\n1,1,1\n"), "object 1 is a function, but not the first field");
-  refuse(with("4\n2\n2\n0,2,1\n1,1,0\n2,1,0\n"), "o: says that functions end with 2, but the last one ends with 1");
-  refuse(with("4\n1\n1\n0,1,0\n1,1,0\n"), "o: says that functions end with 1, but describes none");
+  refuse(with("4\n2\n2\n0,2,1\n1,1,0\n2,1,0\n"), "functions end with 2, but the last one ends with 1");
+  refuse(with("4\n1\n1\n0,1,0\n1,1,0\n"), "functions end with 1, but it describes none");
   refuse(with("4\n1\n0\n0,1,0\n1,1,1\n"), "line 5: is a function, but the header says that functions end with 0");
+}
+
+TEST_CASE("constraints: periods of objects, and the outside") {
+  auto const with = [](std::string const& objects) { return Texts{"4\n0\n", objects, {}, {}}; };
+  auto const system = read(with("4\n2\n-1\n0,1,0,1,1\n1,2,0,2,0\n2,1,0,2,0\n"));
+  CHECK(system.object_periods == std::vector<Index>{1, 2, 2});
+  CHECK(system.outside == 0);
+  CHECK(read(with("4\n1\n-1\n0,1,0,0\n1,1,0,0\n")).object_periods.empty());
+  refuse(with("4\n1\n-1\n0,1,0,1\n1,1,0\n"), "line 5: has 3 numbers; 4 are needed: id,size,isFunction,period");
+  refuse(with("4\n1\n-1\n0,1,0,1,1\n1,1,0,0\n"), "5 are needed: id,size,isFunction,period,isOutside");
+  refuse(with("4\n1\n-1\n0,1,0,0,1\n1,1,0,0,1\n"), "line 5: is outside, as object 0 is; there is one such object");
+  refuse(with("4\n0\n-1\n0,1,0,0,2\n"), "line 4: isOutside is 2; 0 or 1 is needed");
+  refuse(with("4\n0\n-1\n0,1,0,2\n"), "o:objects: object 0 has period 2; 0 to 1 are possible");
+  refuse(with("4\n0\n-1\n0,1,0,-1\n"), "object 0 has period -1");
+  refuse(with("4\n1\n-1\n0,2,0,1\n1,1,0,2\n"), "object 1 has period 2, but is a field of object 0, whose period is 1");
+}
+
+TEST_CASE("constraints: offsets go round in objects with periods") {
+  // an object of three fields whose last two repeat; p -> its first field, and what offsets lead to
+  ConstraintSystem system;
+  system.object_sizes = {3, 2, 1};
+  system.object_periods = {2, 2, 2};
+  system.is_function = {0, 0, 0};
+  system.num_variables = 9;
+  Index const p = 3;
+  system.constraints = {{ConstraintKind::address_of, 0, p}};
+  for (Index k = 1; k <= 4; ++k) system.constraints.push_back({ConstraintKind::offset, p, p + k, k});
+  system.constraints.push_back({ConstraintKind::any_offset, p, p + 5, 4});
+  auto const sets = reference::points_to_sets(system);
+  CHECK(sets == std::vector<std::vector<Index>>{{}, {}, {}, {0}, {1}, {2}, {1}, {2}, {0, 2}});
 }
 
 TEST_CASE("constraints: what is wrong with names and places is named by its line") {

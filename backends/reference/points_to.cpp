@@ -1,5 +1,7 @@
 #include <reference/points_to.hpp>
 
+#include <algorithm>
+
 #include <hornbill/error.hpp>
 
 namespace hornbill::reference {
@@ -30,11 +32,9 @@ class Solver {
       case ConstraintKind::load: return for_each(c.source, [&](Index o) { return include(o, c.destination); });
       case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
       case ConstraintKind::offset:
-        return for_each(c.source, [&](Index o) {
-          return c.offset < system_.object_sizes[o] && insert(o + c.offset, c.destination);
-        });
+        return for_each(c.source, [&](Index o) { return insert_field(o, c.offset, c.destination); });
       case ConstraintKind::any_offset:
-        return for_each(c.source, [&](Index o) { return insert_all_fields(o, c.destination); });
+        return for_each(c.source, [&](Index o) { return insert_fields(o, c.offset, c.destination); });
     }
     throw InputError("a constraint is of an unknown kind");
   }
@@ -46,11 +46,43 @@ class Solver {
   bool include(Index from, Index to) {
     return for_each(from, [&](Index o) { return insert(o, to); });
   }
-  /// Back to the first field, then to the last.
-  bool insert_all_fields(Index o, Index variable) {
+  Index first_field(Index o) const {
     while (o > 0 && system_.object_sizes[o - 1] > 1) --o;
+    return o;
+  }
+  /// Behind the last field come the last `period` ones again, and again.   \return -1 if there is no such field
+  Index field_behind(Index o, Index offset) const {
+    Index const last = o + system_.object_sizes[o] - 1, period = system_.period_of(o);
+    if (o > last) return -1;
+    Index field = o;
+    for (Index step = 0; step < offset; ++step) {
+      ++field;
+      if (field > last && period == 0) return -1;
+      if (field > last) field -= period;
+    }
+    return field;
+  }
+  bool insert_field(Index o, Index offset, Index variable) {
+    Index const field = field_behind(o, offset);
+    return field >= 0 && insert(field, variable);
+  }
+  /// What any number of steps of `stride`, forwards and backwards, leads to.
+  bool insert_fields(Index o, Index stride, Index variable) {
+    Index const first = first_field(o), size = system_.object_sizes[first];
+    if (size == 0) return false;
+    std::vector<bool> is_reached(static_cast<std::size_t>(size));
+    is_reached[o - first] = true;
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (Index from = 0; from < size; ++from) {
+        Index const to = field_behind(first + from, std::max<Index>(stride, 1)) - first;
+        if (to < 0 || is_reached[from] == is_reached[to]) continue;
+        is_reached[from] = is_reached[to] = changes = true;
+      }
+    }
     bool changes = false;
-    for (Index k = 0; k < system_.object_sizes[o]; ++k) changes |= insert(o + k, variable);
+    for (Index k = 0; k < size; ++k)
+      if (is_reached[k]) changes |= insert(first + k, variable);
     return changes;
   }
   /// With each object that is in a set now.

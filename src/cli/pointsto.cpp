@@ -1,6 +1,7 @@
 // hornbill pointsto: inclusion-based points-to analysis, and questions to its solution.
 #include "pointsto.hpp"
 
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -32,14 +33,24 @@ std::map<std::string, ValueNumbering> const numberings{
 constexpr char const* solving_options[] = {
     "--value-numbering", "--no-cycles", "--no-hybrid-cycles", "--no-hubs", "--backend", "--solver", "--memory"};
 
-/// A line on a terminal that counts rounds.
-points_to::SolveOptions with_progress(points_to::SolveOptions options) {
-  if (shows_progress())
-    options.progress = [](int rounds, std::size_t sets) {
-      fmt::print(stderr, "\rround {}, {} distinct sets ", rounds, sets);
-    };
-  return options;
-}
+/// A line on a terminal that counts rounds, as long as this is there.
+class Progress {
+ public:
+  explicit Progress(points_to::SolveOptions& options) : is_shown_(shows_progress()) {
+    if (is_shown_)
+      options.progress = [](int rounds, std::size_t sets) {
+        fmt::print(stderr, "\rround {}, {} distinct sets ", rounds, sets);
+      };
+  }
+  ~Progress() {
+    if (is_shown_) fmt::print(stderr, "\r{:60}\r", "");
+  }
+  Progress(Progress const&) = delete;
+  Progress& operator=(Progress const&) = delete;
+
+ private:
+  bool is_shown_;
+};
 
 /// Plans and solves. A device is started only for a system that it gets.
 class Solver {
@@ -76,14 +87,14 @@ class Solver {
 void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run) {
   Solver solver(a);
   auto const plan = solver.plan(points_to.constraints);
-  auto const options = with_progress(a.solve);
+  auto options = a.solve;
   try {
+    Progress const progress(options);
     points_to.solution = solver.solve(plan, points_to.solution, options);
   } catch (CapacityError const& e) {
     throw CapacityError(fmt::format("{}: {}, and more may be needed later; {}", a.file, e.what(),
                                     options.max_bytes > 0 ? "raise --memory" : "solve it where there is more memory"));
   }
-  if (options.progress) fmt::print(stderr, "\r{:60}\r", "");
   auto const& report = points_to.solution->report;
   run = {false, report.launches > 0 ? solver.backend() : "host", plan.report, report};
 }
@@ -119,12 +130,14 @@ void run_points_to(PointsToArguments const& a) {
   if (!a.output.empty() && !io::is_hdf5(a.output))
     throw UsageError(fmt::format("-o {}: a solution is written to an .h5 file", a.output));
   if (!a.output.empty()) {
-    if (a.output != a.file) keep_apart({{"FILE", a.file}}, {{"-o", a.output}});
+    if (std::error_code none; !std::filesystem::equivalent(a.output, a.file, none))
+      keep_apart({{"FILE", a.file}}, {{"-o", a.output}});
     io::require_writable(a.output);
   }
   auto points_to =
       a.again ? io::PointsTo{.constraints = io::read_constraints(a.file), .solution = {}} : io::read_points_to(a.file);
   for (auto const& file : a.more) io::read_more_constraints(file, points_to.constraints);
+  require_known(a, points_to.constraints);
   PointsToRun run{.is_stored = points_to.solution && a.more.empty(), .backend = {}, .plan = {}, .solve = {}};
   if (run.is_stored && !a.solving.empty())
     throw UsageError(
@@ -147,7 +160,8 @@ void add_pointsto(CLI::App& app, int&) {
       ->add_option("FILE", a->file,
                    "Constraints: NAME.cons.txt with NAME.nodes.txt beside it, or .h5, also with a solution")
       ->required();
-  command->add_option("-o,--output", a->output, "Write constraints and solution to this .h5 file");
+  command->add_option("-o,--output", a->output, "Write constraints and solution to this .h5 file, which may be FILE")
+      ->check(not_empty());
   command->add_option(
       "--add", a->more,
       "Further constraints (text); goes on from the solution in FILE, if it has one. They are kept only in -o");

@@ -29,7 +29,10 @@ struct PointsToRun {
   points_to::SolveReport solve;
 };
 
-/// Prints what is asked for, and a summary where nothing is.   \throws InputError for names that there are not
+/// Checks that all variables that are asked for are there, which is known before solving.   \throws InputError
+void require_known(PointsToArguments const& a, points_to::ConstraintSystem const& system);
+
+/// Prints what is asked for, and a summary where nothing is.
 void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, PointsToRun const& run);
 
 }  // namespace hornbill::cli

@@ -35,37 +35,29 @@ struct CallAnswer {
   std::vector<Index> functions;
 };
 
-/// Questions to one solution.
-class Answers {
+/// Which variable a text means, and how it is printed.
+class Variables {
  public:
-  Answers(std::string const& file, io::PointsTo const& points_to)
-      : file_(file),
-        system_(points_to.constraints),
-        solution_(*points_to.solution),
-        names_(system_.variable_names, system_.num_variables) {}
+  Variables(std::string const& file, ConstraintSystem const& system)
+      : file_(file), system_(system), names_(system.variable_names, system.num_variables) {}
 
   /// Local variables of a program often have the same name, and an answer for one of them is none for the others.
   Index find(std::string const& text) const {
-    constexpr std::size_t most = 5;
-    auto const variables = names_.find_all(text);
+    auto const variables = named(text);
     auto const numbered = names_.numbered(text);
     if (numbered && variables != std::vector{*numbered})
-      throw InputError(
-          file_, "",
-          fmt::format("'{0}' is the name of variable {1}, and the number of another; give '\"{0}\"' for the "
-                      "name, 0{0} for the number",
-                      text, variables.front()));
-    if (variables.size() == 1) return variables.front();
-    if (bool const are_more = variables.size() > most; variables.size() > 1)
-      throw InputError(
-          file_, "",
-          fmt::format("{} variables have the name '{}': {}{}; give the number of one", variables.size(), text,
-                      fmt::join(std::span(variables).first(are_more ? most : variables.size()), ", "),
-                      are_more ? ", ..." : ""));
-    throw InputError(
-        file_, "",
-        fmt::format("there is no variable '{}', neither by name nor by number: numbers are 0 to {}{}", text,
-                    system_.num_variables - 1, system_.variable_names.empty() ? "; the file has no names" : ""));
+      fail(
+          "'{0}' is the number of variable {1}, and the name of variable {2}; 0{0} is the number alone, and '\"{0}\"' "
+          "the "
+          "name",
+          text, *numbered, list_of(variables));
+    if (variables.size() > 1)
+      fail("{} variables have the name '{}': {}; give the number of one", variables.size(), text, list_of(variables));
+    if (variables.empty() && system_.num_variables == 0) fail("there is no variable '{}', nor any other", text);
+    if (variables.empty())
+      fail("there is no variable '{}', neither by name nor by number: numbers are 0 to {}{}", text,
+           system_.num_variables - 1, system_.variable_names.empty() ? "; the file has no names" : "");
+    return variables.front();
   }
   std::string label(Index variable) const {
     if (system_.variable_names.empty() || system_.variable_names[variable].empty())
@@ -73,15 +65,52 @@ class Answers {
     return fmt::format("{} ({})", io::as_line(system_.variable_names[variable]), variable);
   }
 
+ private:
+  template <class... Arguments>
+  [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
+    throw InputError(file_, "", fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+  std::vector<Index> named(std::string const& text) const try {
+    return names_.find_all(text);
+  } catch (InputError const& e) {
+    throw InputError(file_, "", e.what());
+  }
+  static std::string list_of(std::vector<Index> const& variables) {
+    constexpr std::size_t most = 5;
+    bool const are_more = variables.size() > most;
+    return fmt::format("{}{}", fmt::join(std::span(variables).first(are_more ? most : variables.size()), ", "),
+                       are_more ? ", ..." : "");
+  }
+
+  std::string const& file_;
+  ConstraintSystem const& system_;
+  io::VariableNames names_;
+};
+
+/// Questions to one solution.
+class Answers {
+ public:
+  Answers(std::string const& file, io::PointsTo const& points_to)
+      : system_(points_to.constraints), solution_(*points_to.solution), variables_(file, system_) {}
+
+  std::string label(Index variable) const { return variables_.label(variable); }
+  /// Whether a list has the object that stands for all that is not known.
+  bool has_outside(std::span<Index const> objects) const {
+    return system_.outside >= 0 && std::ranges::binary_search(objects, system_.outside);
+  }
+  /// Objects that the outside may reach.
+  std::span<Index const> escaped() const { return solution_.objects_of(system_.outside); }
+
   QueryAnswer query(std::string const& text) const {
-    QueryAnswer answer{.variable = find(text), .points_to = {}, .pointed_to_by = {}};
+    QueryAnswer answer{.variable = variables_.find(text), .points_to = {}, .pointed_to_by = {}};
     answer.points_to = solution_.objects_of(answer.variable);
     if (answer.variable < system_.num_objects()) answer.pointed_to_by = pointers_to(answer.variable);
     return answer;
   }
   AliasAnswer alias(std::pair<std::string, std::string> const& texts) const {
-    AliasAnswer answer{find(texts.first), find(texts.second), {}};
-    std::ranges::set_intersection(solution_.objects_of(answer.first), solution_.objects_of(answer.second),
+    AliasAnswer answer{variables_.find(texts.first), variables_.find(texts.second), {}};
+    std::ranges::set_intersection(objects_with_outside(solution_, system_, answer.first),
+                                  objects_with_outside(solution_, system_, answer.second),
                                   std::back_inserter(answer.common));
     return answer;
   }
@@ -107,8 +136,12 @@ class Answers {
  private:
   std::vector<Index> pointers_to(Index object) const {
     std::vector<bool> has_object(solution_.num_sets());
-    for (Index s = 0; s < solution_.num_sets(); ++s)
-      has_object[s] = std::ranges::binary_search(solution_.objects_of_set(s), object);
+    bool const escapes =
+        system_.outside >= 0 && std::ranges::binary_search(solution_.objects_of(system_.outside), object);
+    for (Index s = 0; s < solution_.num_sets(); ++s) {
+      auto const objects = solution_.objects_of_set(s);
+      has_object[s] = std::ranges::binary_search(objects, object) || (escapes && has_outside(objects));
+    }
     std::vector<Index> pointers;
     for (Index v = 0; v < system_.num_variables; ++v)
       if (has_object[solution_.set_of_variable[v]]) pointers.push_back(v);
@@ -117,14 +150,13 @@ class Answers {
   std::vector<Index> functions_of(Index pointer) const {
     std::vector<Index> functions;
     for (Index const object : solution_.objects_of(pointer))
-      if (system_.is_function[object]) functions.push_back(object);
+      if (system_.is_function[object] || object == system_.outside) functions.push_back(object);
     return functions;
   }
 
-  std::string const& file_;
   ConstraintSystem const& system_;
   Solution const& solution_;
-  io::VariableNames names_;
+  Variables variables_;
 };
 
 // --- text ---
@@ -138,6 +170,8 @@ void print(QueryAnswer const& answer, Answers const& answers, std::size_t count)
   write_out("{} points to {}{}\n", answers.label(answer.variable), counted(answer.points_to.size(), "object"),
             answer.points_to.empty() ? "" : ":");
   print_list(answer.points_to, answers, count);
+  if (answers.has_outside(answer.points_to))
+    write_out("  and, from outside, to any of {} that escape\n", counted(std::ssize(answers.escaped()), "object"));
   if (!answer.pointed_to_by) return;
   write_out("{} is pointed to by {}{}\n", answers.label(answer.variable),
             counted(answer.pointed_to_by->size(), "variable"), answer.pointed_to_by->empty() ? "" : ":");
@@ -165,8 +199,8 @@ void print_calls(std::string const& file, ConstraintSystem const& system, Answer
   auto const calls = answers.calls();
   if (system.calls.empty())
     write_out("{} lists no calls{}\n", file,
-              calls.empty() ? ", and no pointer to a structure points to a function"
-                            : ": these are pointers to structures, some of which are functions");
+              calls.empty() ? ", and no pointer that fields are reached from points to a function"
+                            : ": these are pointers that fields are reached from, and that may point to functions");
   for (auto const& call : std::span(calls).first(std::min(count, calls.size()))) print(call, system, answers, count);
   if (calls.size() > count) write_out("and {} more (--count, --json)\n", calls.size() - count);
 }
@@ -263,6 +297,7 @@ nlohmann::json answers_json(PointsToArguments const& a, ConstraintSystem const& 
     auto const answer = answers.query(text);
     auto one = to_json(answer.variable, system);
     one["points_to"] = to_json(answer.points_to, system);
+    if (answers.has_outside(answer.points_to)) one["outside"] = true;
     if (answer.pointed_to_by) one["pointed_to_by"] = to_json(*answer.pointed_to_by, system);
     json["queries"].push_back(std::move(one));
   }
@@ -285,6 +320,12 @@ nlohmann::json answers_json(PointsToArguments const& a, ConstraintSystem const& 
 }
 
 }  // namespace
+
+void require_known(PointsToArguments const& a, points_to::ConstraintSystem const& system) {
+  Variables const variables(a.file, system);
+  for (auto const& text : a.queries) variables.find(text);
+  for (auto const& [first, second] : a.aliases) variables.find(first), variables.find(second);
+}
 
 void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, PointsToRun const& run) {
   Answers const answers(a.file, points_to);

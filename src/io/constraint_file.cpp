@@ -26,8 +26,17 @@ std::vector<Index> read_column(hdf5::Reader const& in, std::string const& path, 
   return values;
 }
 
+Index require_index(hdf5::Reader const& in, std::int64_t object, Index num_objects) {
+  if (object < 0 || object >= num_objects)
+    throw InputError(in.file(), "/objects@outside", fmt::format("is {}; objects are 0 to {}", object, num_objects - 1));
+  return static_cast<Index>(object);
+}
+
 void read_objects(hdf5::Reader const& in, ConstraintSystem& system) {
   system.object_sizes = in.read<Index>("/objects/size");
+  if (in.has("/objects/period")) system.object_periods = in.read<Index>("/objects/period");
+  if (in.has_attribute("/objects", "outside"))
+    system.outside = require_index(in, in.read_integer_attribute("/objects", "outside"), system.num_objects());
   system.is_function.resize(system.object_sizes.size());
   if (!in.has("/objects/functions")) return;
   for (Index o : in.read<Index>("/objects/functions")) {
@@ -80,25 +89,31 @@ ConstraintSystem read_system(hdf5::Reader const& in) {
     system.place_of_constraint = read_column(in, "/constraints/place", system.constraints.size());
   if (in.has("/calls")) read_calls(in, system);
   points_to::validate(system, in.file());
+  points_to::drop_idle_periods(system);
   return system;
 }
 
 /// A solution is not checked against each constraint, which would take as long as solving.
 void require_fingerprint(hdf5::Reader const& in, PointsTo const& points_to) {
-  static constexpr char const* remedy =
-      "solve again with `hornbill pointsto FILE --again -o FILE`, or delete the group";
   if (!in.has_attribute("/points_to", "fingerprint"))
     throw InputError(in.file(), "/points_to@fingerprint",
-                     fmt::format("this attribute is missing, so that the constraints that the solution is of are not "
-                                 "known; {}",
-                                 remedy));
+                     "this attribute is missing, so that the constraints that the solution is of are not known");
   if (static_cast<std::uint64_t>(in.read_integer_attribute("/points_to", "fingerprint")) !=
       fingerprint(*points_to.solution, points_to.constraints))
-    throw InputError(in.file(), "/points_to",
-                     fmt::format("is not the solution of these constraints: one of both was changed; {}", remedy));
+    throw InputError(in.file(), "/points_to", "is not the solution of these constraints: one of both was changed");
   if (in.has("/points_to/representative") &&
       in.read<Index>("/points_to/representative") != representatives(*points_to.solution))
-    throw InputError(in.file(), "/points_to/representative", fmt::format("does not fit the sets; {}", remedy));
+    throw InputError(in.file(), "/points_to/representative", "does not fit the sets");
+}
+
+void read_solution(hdf5::Reader const& in, PointsTo& points_to) {
+  auto& solution = points_to.solution.emplace();
+  solution.set_of_variable = in.read<Index>("/points_to/set_of_variable");
+  solution.set_offsets = in.read<Offset>("/points_to/set_offsets");
+  solution.set_objects = in.read<Index>("/points_to/set_objects");
+  points_to::validate(solution, points_to.constraints, in.file() + ":/points_to");
+  require_fingerprint(in, points_to);
+  for (auto& [key, value] : in.string_attributes("/points_to")) points_to.attributes[key] = value;
 }
 
 PointsTo read_without_solution(hdf5::Reader const& in) {
@@ -109,13 +124,14 @@ PointsTo read_without_solution(hdf5::Reader const& in) {
 PointsTo read_with_solution(hdf5::Reader const& in) {
   auto points_to = read_without_solution(in);
   if (!in.has("/points_to")) return points_to;
-  auto& solution = points_to.solution.emplace();
-  solution.set_of_variable = in.read<Index>("/points_to/set_of_variable");
-  solution.set_offsets = in.read<Offset>("/points_to/set_offsets");
-  solution.set_objects = in.read<Index>("/points_to/set_objects");
-  points_to::validate(solution, points_to.constraints, in.file() + ":/points_to");
-  require_fingerprint(in, points_to);
-  for (auto& [key, value] : in.string_attributes("/points_to")) points_to.attributes[key] = value;
+  try {
+    read_solution(in, points_to);
+  } catch (InputError const& e) {
+    throw InputError(
+        fmt::format("{}; solve again with `hornbill pointsto {} --again -o {}`, or delete the group "
+                    "/points_to",
+                    e.what(), in.file(), in.file()));
+  }
   return points_to;
 }
 
@@ -147,6 +163,8 @@ void write_system(hdf5::Writer& out, ConstraintSystem const& system) {
   out.write_attribute("/constraints", "num_variables", std::int64_t{system.num_variables});
   out.write("/objects/size", system.object_sizes);
   out.write("/objects/functions", functions);
+  if (!system.object_periods.empty()) out.write("/objects/period", system.object_periods);
+  if (system.outside >= 0) out.write_attribute("/objects", "outside", std::int64_t{system.outside});
   if (!system.variable_names.empty()) out.write_strings("/variable_names", system.variable_names);
   if (!system.places.empty()) out.write_strings("/places", system.places);
   if (!system.place_of_constraint.empty()) out.write("/constraints/place", system.place_of_constraint);

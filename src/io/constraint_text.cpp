@@ -90,7 +90,8 @@ Index last_field_of_functions(ConstraintSystem const& system) {
   return last;
 }
 
-/// Number of variables, last object, last field of a function; then `id,size,isFunction` of each object.
+/// Number of variables, last object, last field of a function; then `id,size,isFunction` of each object, perhaps with
+/// a period, and whether it is the outside.
 class ObjectReader {
  public:
   explicit ObjectReader(ConstraintSystem& system) : system_(system) {}
@@ -100,21 +101,23 @@ class ObjectReader {
       if (num_headers_ < headers_.size())
         read_header(line);
       else
-        read_object(Columns(line).require(3, "id,size,isFunction"));
+        read_object(Columns(line));
     });
     if (num_headers_ < headers_.size())
       fail_truncated(source.file, fmt::format("has {} of the three numbers of its header", num_headers_));
     if (system_.num_objects() != headers_[1] + 1)
       fail_truncated(source.file, fmt::format("describes {} objects of {}", system_.num_objects(), headers_[1] + 1));
+    points_to::drop_idle_periods(system_);
   }
 
   /// Checks where functions end, of objects that are sound. Where there is none the header may say 0, too.
   void check_functions(std::string const& file) const {
     auto const last = last_field_of_functions(system_);
     if (headers_[2] != last && (last >= 0 || headers_[2] > 0))
-      throw InputError(file, "",
-                       fmt::format("says that functions end with {}, but {}", headers_[2],
-                                   last < 0 ? "describes none" : fmt::format("the last one ends with {}", last)));
+      throw InputError(
+          file, "",
+          fmt::format("the third number of its header says that functions end with {}, but {}", headers_[2],
+                      last < 0 ? "it describes none" : fmt::format("the last one ends with {}", last)));
   }
 
  private:
@@ -134,6 +137,8 @@ class ObjectReader {
   }
   void read_object(Columns const& object) {
     auto const next = system_.num_objects();
+    if (next == 0) num_columns_ = std::clamp<std::size_t>(object.size(), 3, 5);
+    object.require(num_columns_, column_names[num_columns_ - 3]);
     if (next > headers_[1])
       throw InputError(
           fmt::format("describes object {}, but the header says that {} is the last", object[0], headers_[1]));
@@ -144,11 +149,23 @@ class ObjectReader {
       throw InputError(fmt::format("is a function, but the header says that functions end with {}", headers_[2]));
     system_.object_sizes.push_back(object[1]);
     system_.is_function.push_back(static_cast<std::uint8_t>(object[2]));
+    if (num_columns_ > 3) system_.object_periods.push_back(object[3]);
+    if (num_columns_ > 4) read_outside(object);
+  }
+  void read_outside(Columns const& object) {
+    if (object[4] != 0 && object[4] != 1) throw InputError(fmt::format("isOutside is {}; 0 or 1 is needed", object[4]));
+    if (object[4] == 0) return;
+    if (system_.outside >= 0)
+      throw InputError(fmt::format("is outside, as object {} is; there is one such object", system_.outside));
+    system_.outside = object[0];
   }
 
   ConstraintSystem& system_;
+  static constexpr std::string_view column_names[] = {"id,size,isFunction", "id,size,isFunction,period",
+                                                      "id,size,isFunction,period,isOutside"};
   std::array<Index, 3> headers_{};
   std::size_t num_headers_ = 0;
+  std::size_t num_columns_ = 3;  // of all objects
 };
 
 // --- constraints ---
@@ -193,8 +210,12 @@ class ConstraintReader {
       if (adds_ && *num_variables_ > system_.num_variables && *num_variables_ <= largest_variable_id() + 1)
         add_variables();
       if (*num_variables_ != system_.num_variables)
-        throw InputError(fmt::format("the header says {} variables; there are {}, as the file of objects says",
-                                     *num_variables_, system_.num_variables));
+        throw InputError(
+            adds_
+                ? fmt::format("the header says {} variables; there are {}, and up to {} with further ones are possible",
+                              *num_variables_, system_.num_variables, largest_variable_id() + 1)
+                : fmt::format("the header says {} variables; there are {}, as the file of objects says",
+                              *num_variables_, system_.num_variables));
     } else {
       num_constraints_ = require_count(columns[0]);
       has_header_ = true;
@@ -316,11 +337,17 @@ void read_calls(NamedText const& source, ConstraintSystem& system, Places& place
 // --- writing ---
 
 std::string objects_text(ConstraintSystem const& system) {
+  bool const is_outside_known = system.outside >= 0, have_periods = is_outside_known || !system.object_periods.empty();
   auto text =
-      fmt::format("# number of variables; last object; last field of a function; id,size,isFunction\n{}\n{}\n{}\n",
-                  system.num_variables, system.num_objects() - 1, last_field_of_functions(system));
-  for (Index o = 0; o < system.num_objects(); ++o)
-    fmt::format_to(std::back_inserter(text), "{},{},{}\n", o, system.object_sizes[o], system.is_function[o]);
+      fmt::format("# number of variables; last object; last field of a function; id,size,isFunction{}{}\n{}\n{}\n{}\n",
+                  have_periods ? ",period" : "", is_outside_known ? ",isOutside" : "", system.num_variables,
+                  system.num_objects() - 1, last_field_of_functions(system));
+  for (Index o = 0; o < system.num_objects(); ++o) {
+    fmt::format_to(std::back_inserter(text), "{},{},{}", o, system.object_sizes[o], system.is_function[o]);
+    if (have_periods) fmt::format_to(std::back_inserter(text), ",{}", system.period_of(o));
+    if (is_outside_known) fmt::format_to(std::back_inserter(text), ",{}", o == system.outside ? 1 : 0);
+    text += '\n';
+  }
   return text;
 }
 

@@ -94,7 +94,7 @@ Reader::Reader(std::string file) : file_(std::move(file)) {
   if (H5Fis_hdf5(file_.c_str()) <= 0)
     throw InputError(
         file_, "",
-        "is not an HDF5 file, as its ending says. Other formats have other endings: inputs/FORMAT.md lists them");
+        "is not an HDF5 file, though its ending says so; inputs/FORMAT.md lists the endings of other formats");
   handle_ = Handle(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   require_opened();
 }

@@ -169,7 +169,7 @@ std::optional<Index> VariableNames::named(std::string_view name) const {
 
 std::optional<Index> VariableNames::numbered(std::string_view text) const {
   auto const [state, v] = parse_number<Index>(text);
-  if (state != Parsed<Index>::State::good || v < 0 || v >= num_variables_) return {};
+  if (state != Parsed<Index>::State::good || text.starts_with('-') || v >= num_variables_) return {};
   return v;
 }
 

@@ -1,5 +1,7 @@
 #include <hornbill/points_to/constraints.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
@@ -31,6 +33,21 @@ void validate_objects(ConstraintSystem const& system, std::string const& where) 
   }
 }
 
+void validate_periods(ConstraintSystem const& system, std::string const& where) {
+  if (system.object_periods.empty()) return;
+  require_size(where, "object_periods", system.object_periods.size(), system.object_sizes.size());
+  auto const first = first_fields(system);
+  for (Index o = 0; o < system.num_objects(); ++o) {
+    auto const period = system.object_periods[o], size = system.object_sizes[first[o]];
+    if (period < 0 || period > size)
+      throw InputError(where, "objects", fmt::format("object {} has period {}; 0 to {} are possible", o, period, size));
+    if (period != system.object_periods[first[o]])
+      throw InputError(where, "objects",
+                       fmt::format("object {} has period {}, but is a field of object {}, whose period is {}", o,
+                                   period, first[o], system.object_periods[first[o]]));
+  }
+}
+
 }  // namespace
 
 char const* name_of(ConstraintKind kind) {
@@ -57,9 +74,11 @@ std::optional<std::string> complaint_about(Constraint const& constraint, Constra
     return fmt::format("the address of variable {} is taken, which is not an object: objects are 0 to {}", source,
                        system.num_objects() - 1);
   if (offset < 0) return fmt::format("offset {} is negative", offset);
-  if (offset > 0 && kind != ConstraintKind::offset)
-    return fmt::format("has offset {}, but is of kind {} ({}): only kind {} (offset) has one", offset,
-                       static_cast<int>(kind), name_of(kind), static_cast<int>(ConstraintKind::offset));
+  if (offset > largest_offset) return fmt::format("offset {} is beyond {}", offset, largest_offset);
+  if (offset > 0 && kind != ConstraintKind::offset && kind != ConstraintKind::any_offset)
+    return fmt::format("has offset {}, but is of kind {} ({}): only kinds {} (offset) and {} (any-offset) have one",
+                       offset, static_cast<int>(kind), name_of(kind), static_cast<int>(ConstraintKind::offset),
+                       static_cast<int>(ConstraintKind::any_offset));
   return std::nullopt;
 }
 
@@ -70,6 +89,10 @@ void validate(ConstraintSystem const& system, std::string const& where) {
   if (!system.variable_names.empty())
     require_size(where, "variable_names", system.variable_names.size(), system.num_variables);
   validate_objects(system, where);
+  validate_periods(system, where);
+  if (system.outside < -1 || system.outside >= system.num_objects())
+    throw InputError(where, "outside",
+                     fmt::format("is object {}; objects are 0 to {}", system.outside, system.num_objects() - 1));
   for (std::size_t c = 0; c < system.constraints.size(); ++c)
     if (auto const complaint = complaint_about(system.constraints[c], system))
       throw InputError(where, fmt::format("constraint {}", c), *complaint);
@@ -89,6 +112,11 @@ void validate(ConstraintSystem const& system, std::string const& where) {
                        fmt::format("is through variable {}, which is unknown: variables are 0 to {}",
                                    system.calls[c].pointer, system.num_variables - 1));
   }
+}
+
+void drop_idle_periods(ConstraintSystem& system) {
+  if (std::ranges::all_of(system.object_periods, [](Index period) { return period == 0; }))
+    system.object_periods.clear();
 }
 
 std::vector<Index> first_fields(ConstraintSystem const& system) {

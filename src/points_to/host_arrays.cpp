@@ -18,14 +18,14 @@ std::size_t words_of_mask(HostPlan const& plan) {
   return (static_cast<std::size_t>(plan.num_objects()) / Block::num_bits + 1) * Block::num_words;
 }
 
-/// A row of bits for each offset that occurs, of the objects that have more fields than it.
+/// A row of bits for each offset that occurs, of the objects that have more fields than it; and the steps that occur.
 class Masks {
  public:
   explicit Masks(HostPlan const& plan) : plan_(plan) {
     for (Index o = 0; o < plan.num_objects(); ++o)
       if (plan.object_sizes[o] > 0) objects_.push_back(o);
   }
-  void require(Index offset) { row_of_.try_emplace(offset, 0); }
+  void require(Constraint const& c) { (c.kind == ConstraintKind::offset ? row_of_ : steps_).try_emplace(c.offset, 0); }
   std::vector<std::uint64_t> rows() {
     auto const words = words_of_mask(plan_);
     std::vector<std::uint64_t> rows(words * row_of_.size());
@@ -37,19 +37,25 @@ class Masks {
     }
     return rows;
   }
-  /// The offset of each row, and one more for all fields.
-  std::vector<DeviceOffset> offsets() const {
+  /// The offset of each row, then steps.
+  std::vector<DeviceOffset> offsets() {
     std::vector<DeviceOffset> offsets;
     for (auto const& [offset, row] : row_of_) offsets.push_back({unsigned_of(offset), row});
-    offsets.push_back({0, DeviceOffset::any});
+    for (auto& [step, number] : steps_) {
+      number = static_cast<std::uint32_t>(offsets.size());
+      offsets.push_back({unsigned_of(step), DeviceOffset::steps});
+    }
     return offsets;
   }
-  std::uint32_t row_of(Index offset) const { return row_of_.at(offset); }
+  /// A constraint's in offsets().
+  std::uint32_t number_of(Constraint const& c) const {
+    return (c.kind == ConstraintKind::offset ? row_of_ : steps_).at(c.offset);
+  }
 
  private:
   HostPlan const& plan_;
   std::vector<Index> objects_;
-  std::map<Index, std::uint32_t> row_of_;
+  std::map<Index, std::uint32_t> row_of_, steps_;
 };
 
 /// Those of one kind, which are neighbours.
@@ -66,18 +72,19 @@ Rows by_variable(HostPlan const& plan, ConstraintKind kind, Index Constraint::*v
 
 void add_edges(HostPlan const& plan, HostArrays& arrays) {
   auto const copies = of_kind(plan, ConstraintKind::copy), offsets = of_kind(plan, ConstraintKind::offset),
-             all_fields = of_kind(plan, ConstraintKind::any_offset);
+             steps = of_kind(plan, ConstraintKind::any_offset);
   Masks masks(plan);
-  for (auto const& c : offsets) masks.require(c.offset);
+  for (auto const& c : offsets) masks.require(c);
+  for (auto const& c : steps) masks.require(c);
   arrays.masks = masks.rows();
   arrays.offsets = masks.offsets();
-  arrays.edges.reserve(copies.size() + offsets.size() + all_fields.size());
+  arrays.edges.reserve(copies.size() + offsets.size() + steps.size());
   auto const add = [&](Constraint const& c, std::uint32_t offset) {
     arrays.edges.push_back({unsigned_of(c.source), unsigned_of(c.destination), shared_empty_set, offset});
   };
   for (auto const& c : copies) add(c, no_offset);
-  for (auto const& c : offsets) add(c, masks.row_of(c.offset));
-  for (auto const& c : all_fields) add(c, static_cast<std::uint32_t>(arrays.offsets.size()) - 1);
+  for (auto const& c : offsets) add(c, masks.number_of(c));
+  for (auto const& c : steps) add(c, masks.number_of(c));
 }
 
 void add_dereferences(HostPlan const& plan, HostArrays& arrays) {

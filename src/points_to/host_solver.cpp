@@ -156,7 +156,7 @@ void HostSolver::apply_to_new_targets(Index d) {
     if (kind == ConstraintKind::offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(targets, offset));
     else if (kind == ConstraintKind::any_offset)
-      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.all_fields(targets));
+      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.fields(targets, offset));
     else
       has_edges = true;
   }

@@ -16,18 +16,23 @@ class OffsetSets {
  public:
   OffsetSets(HostPlan const& plan, SetPool& pool);
   SetId shifted(SetId objects, Index offset);
-  SetId all_fields(SetId objects);
+  /// \param stride  0 for all fields
+  SetId fields(SetId objects, Index stride);
   /// Forgets which were formed, as the pool forgets sets.
-  void clear() { shifted_ = all_fields_ = PairMap(); }
+  void clear() { shifted_ = fields_ = PairMap(); }
 
  private:
   std::span<std::uint64_t const> objects_beyond(Index offset);
+  SetId beyond_the_end(SetId objects, Index offset);
+  void add_fields(Index object);
 
   HostPlan const& plan_;
   SetPool& pool_;
-  PairMap shifted_, all_fields_;
+  PairMap shifted_, fields_;
   std::vector<Index> with_fields_;                  // objects that an offset of 1 or more may lead from
   std::vector<std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
+  std::vector<std::uint64_t> with_period_;          // a bit for each object; none if none has one
+  std::vector<bool> is_remainder_;                  // of positions that steps lead to in an object
   std::vector<Index> elements_;
 };
 

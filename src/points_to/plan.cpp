@@ -23,7 +23,10 @@ bool offset_zero_copies(ConstraintSystem const& system) {
 /// Offsets of 0 as copies where they are, and without offsets that reach no field.
 std::vector<Constraint> simplified(ConstraintSystem const& system) {
   bool const zero_copies = offset_zero_copies(system);
-  Index const largest = system.object_sizes.empty() ? 0 : std::ranges::max(system.object_sizes);
+  bool const have_periods = std::ranges::any_of(system.object_periods, [](Index period) { return period > 0; });
+  Index const largest = have_periods                  ? largest_offset + 1
+                        : system.object_sizes.empty() ? 0
+                                                      : std::ranges::max(system.object_sizes);
   auto constraints = hornbill::detail::vector_with_room<Constraint>(system.constraints.size());
   for (auto c : system.constraints) {
     if (c.kind == ConstraintKind::offset && c.offset >= largest) continue;
@@ -102,6 +105,7 @@ HostPlan detail::make_plan(ConstraintSystem const& system, PlanOptions const& op
   HostPlan plan;
   plan.num_variables = system.num_variables;
   plan.object_sizes = system.object_sizes;
+  plan.object_periods = system.object_periods;
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);
   plan.representative = representatives(label(constraints), plan.report);

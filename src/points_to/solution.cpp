@@ -1,10 +1,12 @@
 #include <hornbill/points_to/solution.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
 #include <hornbill/points_to/constraints.hpp>
-#include <hornbill/points_to/detail/hash.hpp>
 
 namespace hornbill::points_to {
 namespace {
@@ -19,6 +21,25 @@ void validate_set(Solution const& solution, Index set, Index num_objects, std::s
     last = object;
   }
 }
+
+/// Numbers that are added one after another; terms do not wait for each other, as in FNV they would.
+class Hash {
+ public:
+  void add(std::int64_t number) {
+    auto x = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u + ++position_ * 0xc2b2ae3d27d4eb4fu;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    sum_ += x ^ x >> 32;
+  }
+  template <class Numbers>
+  void add_all(Numbers const& numbers) {
+    add(std::ssize(numbers));
+    for (auto const number : numbers) add(number);
+  }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0, position_ = 0;
+};
 
 }  // namespace
 
@@ -48,27 +69,29 @@ void validate(Solution const& solution, ConstraintSystem const& system, std::str
 }
 
 std::uint64_t fingerprint(Solution const& solution, ConstraintSystem const& system) {
-  std::uint64_t hash = 0, position = 0;
-  auto const add = [&](std::int64_t number) {
-    hash += detail::hash_of_word(static_cast<std::uint64_t>(number), position++);
-  };
-  auto const add_all = [&](auto const& numbers) {
-    add(std::ssize(numbers));
-    for (auto const number : numbers) add(number);
-  };
-  add(system.num_variables);
-  add_all(system.object_sizes);
-  add(system.num_constraints());
+  Hash hash;
+  hash.add(system.num_variables);
+  hash.add_all(system.object_sizes);
+  for (Index o = 0; o < system.num_objects(); ++o) hash.add(system.period_of(o));
+  hash.add(system.num_constraints());
   for (auto const& [kind, source, destination, offset] : system.constraints) {
-    add(static_cast<std::int64_t>(kind));
-    add(source);
-    add(destination);
-    add(offset);
+    hash.add(static_cast<std::int64_t>(kind));
+    hash.add(source);
+    hash.add(destination);
+    hash.add(offset);
   }
-  add_all(solution.set_of_variable);
-  add_all(solution.set_offsets);
-  add_all(solution.set_objects);
-  return detail::mixed(hash);
+  hash.add_all(solution.set_of_variable);
+  hash.add_all(solution.set_offsets);
+  hash.add_all(solution.set_objects);
+  return hash.sum();
+}
+
+std::vector<Index> objects_with_outside(Solution const& solution, ConstraintSystem const& system, Index variable) {
+  auto const own = solution.objects_of(variable);
+  if (system.outside < 0 || !std::ranges::binary_search(own, system.outside)) return {own.begin(), own.end()};
+  std::vector<Index> objects;
+  std::ranges::set_union(own, solution.objects_of(system.outside), std::back_inserter(objects));
+  return objects;
 }
 
 std::vector<Index> representatives(Solution const& solution) {

@@ -66,7 +66,7 @@ class Labeller {
   }
 
  private:
-  enum Tag : std::uint32_t { load, any_offset, union_of, offset };  // the last plus an offset
+  enum Tag : std::uint32_t { load, union_of, offset, any_offset };  // the last two plus twice an offset
 
   /// Variables that depend on each other: those on a cycle of copies are one node.
   void label_nodes_of(Index component) {
@@ -123,9 +123,11 @@ class Labeller {
       case ConstraintKind::load:
         values_.push_back(is_known ? known_or_fresh(load_of_label_(label)) : atom(load, key, false));
         break;
-      case ConstraintKind::any_offset: values_.push_back(atom(any_offset, key, is_known)); break;
+      case ConstraintKind::any_offset:
+        values_.push_back(atom(any_offset + 2 * static_cast<std::uint32_t>(input.offset), key, is_known));
+        break;
       case ConstraintKind::offset:
-        values_.push_back(atom(offset + static_cast<std::uint32_t>(input.offset), key, is_known));
+        values_.push_back(atom(offset + 2 * static_cast<std::uint32_t>(input.offset), key, is_known));
         break;
       case ConstraintKind::address_of:
       case ConstraintKind::store: break;

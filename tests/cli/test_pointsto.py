@@ -66,19 +66,45 @@ class PointsTo(CommandLine):
         with open("list.objnames.txt", "w") as file:
             file.write(names.replace("14\tq", "14\t13"))
         message = run("pointsto", "list.cons.txt", "--query", "13", code=3)[1]
-        self.assertIn("'13' is the name of variable 14, and the number of another; give '\"13\"' for the name, 013 for the number", message)
+        self.assertIn("'13' is the number of variable 13, and the name of variable 14; 013 is the number alone, and '\"13\"' the name", message)
         for text, variable in (('"13"', 14), ("013", 13), ("p", 13), ("14", 14)):
             self.assertEqual(self.answer("list.cons.txt", "--query", text)["queries"][0]["variable"], variable)
 
     def test_calls_that_are_not_listed(self):
         os.remove("list.calls.txt")
         out = run("pointsto", "list.cons.txt", "--calls")[0]
-        self.assertEqual(out, "list.cons.txt lists no calls: these are pointers to structures, some of which are functions\nlist.c:9: variable 16 may call 1 function:\n  set (2)\n")
+        self.assertEqual(out, "list.cons.txt lists no calls: these are pointers that fields are reached from, and that may point to functions\nlist.c:9: variable 16 may call 1 function:\n  set (2)\n")
         self.assertEqual(run("pointsto", "list.cons.txt", "--calls", "--count", 0)[0].splitlines()[1:], ["and 1 more (--count, --json)"])
         self.write("none.nodes.txt", "2\n0\n-1\n0,1,0\n")
         self.write("none.cons.txt", "2\n1\n0,0,1,0,0\n")
-        self.assertEqual(run("pointsto", "none.cons.txt", "--calls")[0], "none.cons.txt lists no calls, and no pointer to a structure points to a function\n")
+        self.assertEqual(run("pointsto", "none.cons.txt", "--calls")[0], "none.cons.txt lists no calls, and no pointer that fields are reached from points to a function\n")
         self.assertIn("none.cons.txt: 2 variables, 1 object, 1 constraint\n", run("pointsto", "none.cons.txt")[0])
+
+    def test_solutions_of_other_constraints(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is not here")
+        run("pointsto", "list.cons.txt", "-o", "solved.h5")
+        with h5py.File("solved.h5", "r+") as file:
+            file["points_to/set_of_variable"][14] = 0
+        self.assertIn("solve again with `hornbill pointsto solved.h5 --again -o solved.h5`", run("pointsto", "solved.h5", "--query", "q", code=3)[1])
+        run("pointsto", "solved.h5", "--again", "-o", "./solved.h5")
+        self.assertEqual(self.names(self.answer("solved.h5", "--query", "q")["queries"][0]["points_to"]), ["x", "y"])
+
+    def test_outside(self):
+        # p comes from outside, and the address of x goes there; that of y does not
+        self.write("o.nodes.txt", "7\n2\n-1\n0,1,0,1,1\n1,1,0,0,0\n2,1,0,0,0\n")
+        self.write("o.objnames.txt", "0\toutside\n1\tx\n2\ty\n3\tp\n4\tq\n5\tr\n")
+        self.write("o.cons.txt", "7\n7\n0,0,0,0,0\n1,0,3,0,0\n2,1,4,0,0\n3,2,5,0,0\n4,4,3,3,0\n5,0,6,0,0\n6,3,6,2,0\n")
+        for file in ("o.cons.txt", "o.h5", "solved.h5"):
+            if file != "o.cons.txt":
+                run(*(("convert", "o.cons.txt", file) if file == "o.h5" else ("pointsto", "o.h5", "-o", file)))
+            out = self.answer(file, "--query", "p", "--query", "x", "--may-alias", "p", "q", "--may-alias", "p", "r")
+            self.assertEqual((self.names(out["queries"][0]["points_to"]), out["queries"][0]["outside"]), (["outside"], True))
+            self.assertEqual([one["variable"] for one in out["queries"][1]["pointed_to_by"]], [0, 3, 4, 6])
+            self.assertEqual([one["may_alias"] for one in out["may_alias"]], [True, False])
+        self.assertIn("and, from outside, to any of 2 objects that escape", run("pointsto", "o.cons.txt", "--query", "p")[0])
 
     def test_options_that_would_change_nothing(self):
         run("pointsto", "list.cons.txt", "-o", "solved.h5")
@@ -142,7 +168,7 @@ class PointsTo(CommandLine):
         self.assertNotIn("solve", self.answer("copy.h5"))  # it went with them
         self.assertEqual(json.loads(run("info", "copy.h5", "--json")[0])["points_to"]["facts"], 21)
         shutil.copy("list.cons.txt", "text.h5")
-        self.assertIn("text.h5: is not an HDF5 file, as its ending says", run("pointsto", "text.h5", code=3)[1])
+        self.assertIn("text.h5: is not an HDF5 file, though its ending says so", run("pointsto", "text.h5", code=3)[1])
         self.assertIn("constraints                16\n", run("info", "list.cons.txt")[0])
 
     def test_generated(self):

@@ -10,6 +10,7 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <hornbill/error.hpp>
 #include <hornbill/graph/host_evidence.hpp>
 #include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
@@ -71,7 +72,9 @@ std::pair<char const*, Integers> const integers_of_constraints[] = {{"/constrain
                                                                     {"/calls/place", {-1, 1}},
                                                                     {"/points_to/set_of_variable", {2, 0, 0, 0, 1, 2}},
                                                                     {"/points_to/set_offsets", {0, 0, 1, 3}},
-                                                                    {"/points_to/set_objects", {0, 0, 1}}};
+                                                                    {"/points_to/set_objects", {0, 0, 1}},
+                                                                    {"/points_to/representative", {0, 1, 1, 1, 4, 0}},
+                                                                    {"/objects/period", {2, 2, 0, 0}}};
 std::pair<char const*, Strings> const strings_of_constraints[] = {{"/variable_names", {"a", "", "f", "", "p", "q"}},
                                                                   {"/places", {"a.c:1", "a.c:2"}}};
 
@@ -166,7 +169,10 @@ void h5_arrays(Input const& input) {
   for (auto const& [name, evidence] : model.evidence) validate(evidence, model.graph, name);
 }
 
-void constraints_h5(Input const& input) {
+namespace {
+
+/// The same file for the same input, but for the fingerprint.
+std::string constraints_image(Input const& input, std::int64_t fingerprint) {
   FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
   io::hdf5::Writer out(input.file);
   std::vector<std::int64_t> numbers{2, 6};
@@ -176,10 +182,37 @@ void constraints_h5(Input const& input) {
   out.make_group("/constraints");
   out.write_attribute("/constraints", "num_variables", numbers[1]);
   write_arrays(in, out, integers_of_constraints, {}, strings_of_constraints);
-  put(input.file, out.image());
+  out.make_group("/points_to");
+  if (in.ConsumeIntegralInRange<int>(0, 15) > 0) out.write_attribute("/points_to", "fingerprint", fingerprint);
+  out.make_group("/objects");
+  if (in.ConsumeBool()) out.write_attribute("/objects", "outside", in.ConsumeIntegralInRange<std::int64_t>(-1, 5));
+  return out.image();
+}
+
+/// That of the file as it is, so that solutions are read whatever their constraints are; 0 if it cannot be read.
+std::int64_t fingerprint_of(std::string const& file) try {
+  auto const system = io::read_constraints(file);
+  io::hdf5::Reader const in(file);
+  points_to::Solution solution;
+  solution.set_of_variable = in.read<Index>("/points_to/set_of_variable");
+  solution.set_offsets = in.read<Offset>("/points_to/set_offsets");
+  solution.set_objects = in.read<Index>("/points_to/set_objects");
+  return static_cast<std::int64_t>(points_to::fingerprint(solution, system));
+} catch (Error const&) {
+  return 0;
+}
+
+}  // namespace
+
+void constraints_h5(Input const& input) {
+  put(input.file, constraints_image(input, 0));
+  put(input.file, constraints_image(input, fingerprint_of(input.file)));
   auto const points_to = io::read_points_to(input.file);
   points_to::validate(points_to.constraints, input.file);
-  if (points_to.solution) points_to::validate(*points_to.solution, points_to.constraints, input.file);
+  if (!points_to.solution) return;
+  points_to::validate(*points_to.solution, points_to.constraints, input.file);
+  for (Index v = 0; v < points_to.constraints.num_variables; ++v)
+    objects_with_outside(*points_to.solution, points_to.constraints, v);
 }
 
 }  // namespace hornbill::fuzz

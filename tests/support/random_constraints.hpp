@@ -17,8 +17,9 @@ struct RandomConstraintOptions {
   bool names = false;          ///< and places
 };
 
-/// Objects of several fields, functions, and null, whose size is 0; cycles, also through loads, stores and offsets;
-/// self loops; pointers that point to nothing; offsets beyond objects; pointers with many loads and stores.
+/// Objects of several fields, in two of three systems some with a period, functions, and null, whose size is 0; cycles,
+/// also through loads, stores and offsets; self loops; pointers that point to nothing; offsets beyond objects; pointers
+/// with many loads and stores.
 inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConstraintOptions const& o = {}) {
   using points_to::ConstraintKind;
   std::mt19937 rng(seed);
@@ -26,7 +27,9 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
   points_to::ConstraintSystem system;
   system.num_variables = o.num_objects + o.num_pointers;
   auto add_object = [&](Index size, bool is_function) {
+    Index const period = seed % 3 == 0 || below(2) == 0 ? 0 : 1 + below(size);
     for (Index k = size; k > 0; --k) {
+      if (seed % 3 != 0) system.object_periods.push_back(period);
       system.object_sizes.push_back(k);
       system.is_function.push_back(is_function && k == size);
     }
@@ -34,6 +37,7 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
   if (o.num_objects > 0) {
     system.object_sizes.push_back(0);
     system.is_function.push_back(0);
+    if (seed % 3 != 0) system.object_periods.push_back(0);
   }
   while (system.num_objects() < o.num_objects)
     add_object(1 + below(std::min(o.largest_object, o.num_objects - system.num_objects())), below(3) == 0);
@@ -46,9 +50,12 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     if (is_address && o.num_objects == 0) continue;
     Index const source = is_address ? below(o.num_objects) : variable();
     Index const destination = below(12) == 0 ? source : variable();
-    system.constraints.push_back(
-        {kind, source, destination, kind == ConstraintKind::offset ? below(o.largest_object + 1) : 0});
+    Index const offset =
+        kind == ConstraintKind::offset || kind == ConstraintKind::any_offset ? below(2 * o.largest_object) : 0;
+    system.constraints.push_back({kind, source, destination, below(2) == 0 ? offset : offset / 3});
   }
+  drop_idle_periods(system);
+  if (o.names && system.num_objects() > 0) system.outside = below(system.num_objects());
   if (o.names) {
     system.variable_names.resize(system.num_variables);
     for (Index v = 0; v < system.num_variables; v += 2) system.variable_names[v] = "# \"v\t" + std::to_string(v);

@@ -21,8 +21,8 @@ enum class ConstraintKind : std::uint8_t {
   store,       ///< *destination = source:         for each o in pts(destination), pts(o) contains pts(source)
   offset,      ///< destination = source + offset: for each o in pts(source) with offset < size(o), o + offset is in
                ///< pts(destination)
-  any_offset,  ///< destination = source + anything: for each o in pts(source), all fields of o's object are in
-               ///< pts(destination)
+  any_offset,  ///< destination = source + i * offset for any i: for each o in pts(source), the fields of o's object at
+               ///< distances from o that `offset` divides are in pts(destination); all of them if `offset` is 0
 };
 inline constexpr std::size_t num_constraint_kinds = 6;
 
@@ -32,10 +32,12 @@ char const* name_of(ConstraintKind kind);
 struct Constraint {
   ConstraintKind kind;
   Index source, destination;
-  Index offset = 0;  ///< in fields; 0 of all kinds but `offset`
+  Index offset = 0;  ///< in fields, at most largest_offset; 0 of all kinds but `offset` and `any_offset`
 
   bool operator==(Constraint const&) const = default;
 };
+
+inline constexpr Index largest_offset = (Index{1} << 29) - 1;
 
 /// A call through a pointer.
 struct IndirectCall {
@@ -55,14 +57,22 @@ struct ConstraintSystem {
   /// [num_objects] fields from this one to the object's last, both counted: n, n - 1, ..., 1. An object of size 0, such
   /// as null, has no field that an offset could reach.
   std::vector<Index> object_sizes;
+  /// [num_objects], the same for all fields of an object; or none at all. The last `period` fields of an object stand
+  /// for those behind them too, as one element of an array does for the others: an offset that leads to the n-th field
+  /// behind the last one leads to the (n mod period)-th of these. With 0 it leads to nothing.
+  std::vector<Index> object_periods;
   std::vector<std::uint8_t> is_function;  ///< [num_objects] 1 for the first field of a function, else 0
   std::vector<Constraint> constraints;
+  /// The object that stands for all that is not known: a pointer to it may point to whatever its content points to,
+  /// too. -1 where there is none.
+  Index outside = -1;
   std::vector<std::string> variable_names;  ///< [num_variables], empty where one has no name; or none at all
   std::vector<std::string> places;          ///< places in the program's source, e.g. "main.c:12:3"
   std::vector<Index> place_of_constraint;  ///< [num_constraints], into places, -1 where it is not known; or none at all
   std::vector<IndirectCall> calls;         ///< where they are known; their constraints are among the others
 
   Index num_objects() const { return static_cast<Index>(object_sizes.size()); }
+  Index period_of(Index object) const { return object_periods.empty() ? 0 : object_periods[object]; }
   Offset num_constraints() const { return static_cast<Offset>(constraints.size()); }
 };
 
@@ -73,6 +83,9 @@ std::optional<std::string> complaint_about(Constraint const& constraint, Constra
 /// \param where  begins the message, e.g. a file's name
 /// \throws InputError naming the first bad entry
 void validate(ConstraintSystem const& system, std::string const& where);
+
+/// Leaves periods out where no object has one, as readers do.
+void drop_idle_periods(ConstraintSystem& system);
 
 /// The first field of the object that each field belongs to.   \shape [num_objects]
 std::vector<Index> first_fields(ConstraintSystem const& system);

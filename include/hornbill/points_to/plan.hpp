@@ -44,6 +44,7 @@ struct PlanReport {
 struct HostPlan {
   Index num_variables = 0;
   std::vector<Index> object_sizes;
+  std::vector<Index> object_periods;    ///< [num_objects], or none
   std::vector<Index> first_field;       ///< [num_objects], of the object that a field belongs to
   std::vector<Index> representative;    ///< [num_variables], -1 of those that point to nothing
   std::vector<Constraint> constraints;  ///< between representatives, sorted, none twice
@@ -52,6 +53,7 @@ struct HostPlan {
   PlanReport report;
 
   Index num_objects() const { return static_cast<Index>(object_sizes.size()); }
+  Index period_of(Index object) const { return object_periods.empty() ? 0 : object_periods[object]; }
 };
 
 /// Finds variables that have equal sets whatever stores do, and drops constraints that say nothing.

@@ -58,6 +58,9 @@ void validate(Solution const& solution, ConstraintSystem const& system, std::str
 /// solution, so that one whose constraints were changed is not believed.
 std::uint64_t fingerprint(Solution const& solution, ConstraintSystem const& system);
 
+/// What a variable may point to; where it points to the outside, also what the outside points to. Ascending.
+std::vector<Index> objects_with_outside(Solution const& solution, ConstraintSystem const& system, Index variable);
+
 /// The first variable that has the same set as each.   \shape [V]
 std::vector<Index> representatives(Solution const& solution);
 

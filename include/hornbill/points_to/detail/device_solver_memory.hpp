@@ -82,6 +82,7 @@ void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
   d_.targets = zeros<SharedSetId>(exec_, "targets", count);
   d_.groups = array<TargetGroup>(exec_, "groups", count);
   offsets_.object_sizes = copied(exec_, "object_sizes", plan_.object_sizes);
+  offsets_.object_periods = copied(exec_, "object_periods", plan_.object_periods);
   offsets_.list = copied(exec_, "offsets", host_.offsets);
   offsets_.first_field = copied(exec_, "first_field", plan_.first_field);
   auto const words = sets_.words_of_row();

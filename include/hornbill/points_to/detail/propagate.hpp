@@ -61,23 +61,26 @@ class Gathered {
   std::uint32_t num_sets_ = 0;
 };
 
-/// Fields at an offset from an object, or all fields.
+/// Fields at an offset from an object, or at any number of steps.
 struct DeviceOffset {
-  static constexpr std::uint32_t any = 0xffffffffu;
-  std::uint32_t fields;
-  std::uint32_t mask;  ///< the row of masks that has the objects with more fields than that; `any` for all fields
+  static constexpr std::uint32_t steps = 0xffffffffu;
+  std::uint32_t fields;  ///< the offset, or the length of a step, 0 for any
+  std::uint32_t mask;    ///< the row of masks that has the objects with more fields than the offset; or `steps`
 };
 
 template <class MemorySpace>
 struct Offsets {
   Kokkos::View<DeviceOffset*, MemorySpace> list;
   Kokkos::View<std::uint64_t**, Kokkos::LayoutRight, MemorySpace> masks;
-  Kokkos::View<Index*, MemorySpace> object_sizes, first_field;
+  Kokkos::View<Index*, MemorySpace> object_sizes, object_periods, first_field;
 
   KOKKOS_FUNCTION SharedSetId apply(SetWorker<MemorySpace> const& worker, SharedSetId set, std::uint32_t number) const {
     auto const [fields, mask] = list(number);
-    return mask == DeviceOffset::any ? worker.all_fields(set, first_field.data(), object_sizes.data())
-                                     : worker.shift(set, fields, &masks(mask, 0));
+    ObjectFields const of{first_field.data(), object_sizes.data(),
+                          object_periods.extent(0) > 0 ? object_periods.data() : nullptr};
+    if (mask == DeviceOffset::steps) return worker.fields(set, fields, of);
+    auto const within = worker.shift(set, fields, &masks(mask, 0));
+    return of.periods ? worker.unite(within, worker.beyond_the_end(set, fields, of)) : within;
   }
 };
 

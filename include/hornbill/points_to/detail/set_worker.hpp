@@ -10,11 +10,17 @@
 
 #include <hornbill/backend/intrinsics.hpp>
 #include <hornbill/points_to/detail/chunks.hpp>
+#include <hornbill/points_to/detail/fields.hpp>
 #include <hornbill/points_to/detail/hash.hpp>
 #include <hornbill/points_to/detail/shared_sets.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::points_to::detail {
+
+/// Of each object; `periods` is null where none has one.
+struct ObjectFields {
+  Index const *first, *sizes, *periods;
+};
 
 /// The hands of one worker; all lanes of its warp call its functions together, with the same arguments. A lane forms
 /// whole blocks.
@@ -59,15 +65,35 @@ class SetWorker {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, offset), [&] { return form_shifted(a, offset, mask); });
   }
-  /// The fields of all objects of a set: for the object o those from first_field[o], as many as its size says.
-  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId all_fields(SharedSetId a, Index const* first_field,
-                                                           Index const* object_sizes) const {
+  /// Where an offset leads from objects that have a period and no more fields than it.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId beyond_the_end(SharedSetId a, std::uint32_t offset,
+                                                               ObjectFields const& of) const {
     if (a == shared_empty_set) return a;
-    return done_once(key_of(shifted, a, by_anything), [&] {
+    return done_once(key_of(shifted, a, offset | end_bit), [&] {
       Row row;
       for_each_by_lanes(a, [&](std::uint32_t object) {
-        auto const first = first_field[object];
-        for (Index k = 0; k < object_sizes[first]; ++k) add_element(row, static_cast<std::uint32_t>(first + k));
+        if (of.periods[object] == 0 || of.sizes[object] > static_cast<Index>(offset)) return;
+        auto const first = of.first[object];
+        auto const position = static_cast<Index>(object) - first + static_cast<Index>(offset);
+        add_element(row, static_cast<std::uint32_t>(first + field_at(position, of.sizes[first], of.periods[object])));
+      });
+      return take(row);
+    });
+  }
+  /// The fields that steps of a stride lead to from the objects of a set; all fields if it is 0.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId fields(SharedSetId a, std::uint32_t stride,
+                                                       ObjectFields const& of) const {
+    if (a == shared_empty_set) return a;
+    return done_once(key_of(shifted, a, stride | step_bit), [&] {
+      Row row;
+      for_each_by_lanes(a, [&](std::uint32_t object) {
+        auto const first = of.first[object], end = first + of.sizes[first];
+        auto const apart = distance_of_fields(static_cast<Index>(stride), of.periods ? of.periods[object] : 0);
+        auto const position = static_cast<Index>(object) - first;
+        // one of those at this distance from each other is enough
+        if (position >= apart && has(a, object - static_cast<std::uint32_t>(apart))) return;
+        for (Index field = first + position % apart; field < end; field += apart)
+          add_element(row, static_cast<std::uint32_t>(field));
       });
       return take(row);
     });
@@ -185,7 +211,8 @@ class SetWorker {
  private:
   enum Operation : std::uint64_t { united = 1, subtracted = 2, shifted = 3 };
   static constexpr std::uint32_t sets_at_once = 4;
-  static constexpr std::uint32_t claimed = 0xffffffffu, pending = 0, by_anything = 0x7fffffffu;
+  static constexpr std::uint32_t claimed = 0xffffffffu, pending = 0;
+  static constexpr std::uint32_t end_bit = 1u << 29, step_bit = 1u << 30;  // above largest_offset
 
   KOKKOS_FUNCTION bool is_full() const { return backend::read_shared(s_.counters().is_full) != 0; }
   KOKKOS_FUNCTION void set_full() const { backend::write_shared(s_.counters().is_full, 1u); }
@@ -200,6 +227,10 @@ class SetWorker {
     auto const place = x.begin + position / positions_of_mask - x.first / positions_of_mask;
     auto const mask = s_.entries(place), rank = s_.positions(place), bit = 1u << position % positions_of_mask;
     return mask & bit ? s_.entries(x.first_block() + rank + popcount(mask & (bit - 1))) : no_block;
+  }
+  KOKKOS_FUNCTION bool has(SharedSetId set, std::uint32_t element) const {
+    auto const block = block_at(s_.headers(set), element / Block::num_bits);
+    return block != no_block && (s_.blocks.words(block)[element % Block::num_bits / 64] >> element % 64 & 1) != 0;
   }
   struct Word {
     std::uint64_t bits;
