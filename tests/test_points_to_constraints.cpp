@@ -36,8 +36,8 @@ constexpr std::string_view objects = "9\n6\n5\n0,0,0\n1,3,0\n2,2,0\n3,1,0\n4,2,1
 
 bool is_same(ConstraintSystem const& a, ConstraintSystem const& b) {
   return a.num_variables == b.num_variables && a.object_sizes == b.object_sizes && a.is_function == b.is_function &&
-         a.object_periods == b.object_periods && a.outside == b.outside && a.constraints == b.constraints &&
-         a.variable_names == b.variable_names;
+         a.object_periods == b.object_periods && a.outside == b.outside && a.is_stop == b.is_stop &&
+         a.constraints == b.constraints && a.variable_names == b.variable_names;
 }
 
 /// Places by constraint: two systems may number them otherwise.
@@ -212,6 +212,8 @@ TEST_CASE("constraints: periods of objects, and the outside") {
   CHECK(system.object_periods == std::vector<Index>{1, 2, 2});
   CHECK(system.outside == 0);
   CHECK(read(with("4\n1\n-1\n0,1,0,0\n1,1,0,0\n")).object_periods.empty());
+  CHECK(read(with("4\n1\n-1\n0,2,0,0,0,1\n1,1,0,0,0,0\n")).is_stop == std::vector<std::uint8_t>{1, 0});
+  refuse(with("4\n0\n-1\n0,1,0,0,0,2\n"), "line 4: isStop is 2; 0 or 1 is needed");
   refuse(with("4\n1\n-1\n0,1,0,1\n1,1,0\n"), "line 5: has 3 numbers; 4 are needed: id,size,isFunction,period");
   refuse(with("4\n1\n-1\n0,1,0,1,1\n1,1,0,0\n"), "5 are needed: id,size,isFunction,period,isOutside");
   refuse(with("4\n1\n-1\n0,1,0,0,1\n1,1,0,0,1\n"), "line 5: is outside, as object 0 is; there is one such object");

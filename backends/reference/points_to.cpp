@@ -29,7 +29,10 @@ class Solver {
     switch (c.kind) {
       case ConstraintKind::address_of: return insert(c.source, c.destination);
       case ConstraintKind::copy: return include(c.source, c.destination);
-      case ConstraintKind::load: return for_each(c.source, [&](Index o) { return include(o, c.destination); });
+      case ConstraintKind::load:
+        return for_each(c.source, [&](Index o) {
+          return o == system_.outside ? insert(o, c.destination) : include(o, c.destination);
+        });
       case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
       case ConstraintKind::offset:
         return for_each(c.source, [&](Index o) { return insert_field(o, c.offset, c.destination); });
@@ -70,6 +73,7 @@ class Solver {
   bool insert_fields(Index o, Index stride, Index variable) {
     Index const first = first_field(o), size = system_.object_sizes[first];
     if (size == 0) return false;
+    if (stride > 0 && system_.is_function[first]) return insert(o, variable);
     std::vector<bool> is_reached(static_cast<std::size_t>(size));
     is_reached[o - first] = true;
     for (bool changes = true; changes;) {
@@ -82,7 +86,8 @@ class Solver {
     }
     bool changes = false;
     for (Index k = 0; k < size; ++k)
-      if (is_reached[k]) changes |= insert(first + k, variable);
+      if (is_reached[k] && (first + k == o || system_.is_stop.empty() || system_.is_stop[first + k]))
+        changes |= insert(first + k, variable);
     return changes;
   }
   /// With each object that is in a set now.

@@ -182,7 +182,8 @@ void ListSolver<ExecutionSpace>::allocate_rows() {
   });
   if (std::ranges::any_of(plan_.constraints, [](Constraint const& c) { return c.kind == Kind::any_offset; }))
     throw InputError("lists do not have constraints of kind 5");
-  if (!plan_.object_periods.empty()) throw InputError("lists do not have objects with periods");
+  if (!plan_.object_periods.empty() || plan_.outside >= 0)
+    throw InputError("lists have neither objects with periods nor an outside");
   s_.list_of_row = filled(s_.stores.entries.extent(0) + 1, 0u);
 }
 

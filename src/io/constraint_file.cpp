@@ -35,6 +35,7 @@ Index require_index(hdf5::Reader const& in, std::int64_t object, Index num_objec
 void read_objects(hdf5::Reader const& in, ConstraintSystem& system) {
   system.object_sizes = in.read<Index>("/objects/size");
   if (in.has("/objects/period")) system.object_periods = in.read<Index>("/objects/period");
+  if (in.has("/objects/is_stop")) system.is_stop = in.read<std::uint8_t>("/objects/is_stop");
   if (in.has_attribute("/objects", "outside"))
     system.outside = require_index(in, in.read_integer_attribute("/objects", "outside"), system.num_objects());
   system.is_function.resize(system.object_sizes.size());
@@ -89,7 +90,7 @@ ConstraintSystem read_system(hdf5::Reader const& in) {
     system.place_of_constraint = read_column(in, "/constraints/place", system.constraints.size());
   if (in.has("/calls")) read_calls(in, system);
   points_to::validate(system, in.file());
-  points_to::drop_idle_periods(system);
+  points_to::drop_idle_columns(system);
   return system;
 }
 
@@ -164,6 +165,7 @@ void write_system(hdf5::Writer& out, ConstraintSystem const& system) {
   out.write("/objects/size", system.object_sizes);
   out.write("/objects/functions", functions);
   if (!system.object_periods.empty()) out.write("/objects/period", system.object_periods);
+  if (!system.is_stop.empty()) out.write("/objects/is_stop", system.is_stop);
   if (system.outside >= 0) out.write_attribute("/objects", "outside", std::int64_t{system.outside});
   if (!system.variable_names.empty()) out.write_strings("/variable_names", system.variable_names);
   if (!system.places.empty()) out.write_strings("/places", system.places);

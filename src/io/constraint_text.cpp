@@ -107,7 +107,7 @@ class ObjectReader {
       fail_truncated(source.file, fmt::format("has {} of the three numbers of its header", num_headers_));
     if (system_.num_objects() != headers_[1] + 1)
       fail_truncated(source.file, fmt::format("describes {} objects of {}", system_.num_objects(), headers_[1] + 1));
-    points_to::drop_idle_periods(system_);
+    points_to::drop_idle_columns(system_);
   }
 
   /// Checks where functions end, of objects that are sound. Where there is none the header may say 0, too.
@@ -137,7 +137,7 @@ class ObjectReader {
   }
   void read_object(Columns const& object) {
     auto const next = system_.num_objects();
-    if (next == 0) num_columns_ = std::clamp<std::size_t>(object.size(), 3, 5);
+    if (next == 0) num_columns_ = std::clamp<std::size_t>(object.size(), 3, 6);
     object.require(num_columns_, column_names[num_columns_ - 3]);
     if (next > headers_[1])
       throw InputError(
@@ -151,6 +151,10 @@ class ObjectReader {
     system_.is_function.push_back(static_cast<std::uint8_t>(object[2]));
     if (num_columns_ > 3) system_.object_periods.push_back(object[3]);
     if (num_columns_ > 4) read_outside(object);
+    if (num_columns_ > 5) {
+      if (object[5] != 0 && object[5] != 1) throw InputError(fmt::format("isStop is {}; 0 or 1 is needed", object[5]));
+      system_.is_stop.push_back(static_cast<std::uint8_t>(object[5]));
+    }
   }
   void read_outside(Columns const& object) {
     if (object[4] != 0 && object[4] != 1) throw InputError(fmt::format("isOutside is {}; 0 or 1 is needed", object[4]));
@@ -162,7 +166,8 @@ class ObjectReader {
 
   ConstraintSystem& system_;
   static constexpr std::string_view column_names[] = {"id,size,isFunction", "id,size,isFunction,period",
-                                                      "id,size,isFunction,period,isOutside"};
+                                                      "id,size,isFunction,period,isOutside",
+                                                      "id,size,isFunction,period,isOutside,isStop"};
   std::array<Index, 3> headers_{};
   std::size_t num_headers_ = 0;
   std::size_t num_columns_ = 3;  // of all objects
@@ -337,15 +342,17 @@ void read_calls(NamedText const& source, ConstraintSystem& system, Places& place
 // --- writing ---
 
 std::string objects_text(ConstraintSystem const& system) {
-  bool const is_outside_known = system.outside >= 0, have_periods = is_outside_known || !system.object_periods.empty();
-  auto text =
-      fmt::format("# number of variables; last object; last field of a function; id,size,isFunction{}{}\n{}\n{}\n{}\n",
-                  have_periods ? ",period" : "", is_outside_known ? ",isOutside" : "", system.num_variables,
-                  system.num_objects() - 1, last_field_of_functions(system));
+  bool const have_stops = !system.is_stop.empty(), is_outside_known = have_stops || system.outside >= 0,
+             have_periods = is_outside_known || !system.object_periods.empty();
+  auto text = fmt::format(
+      "# number of variables; last object; last field of a function; id,size,isFunction{}{}{}\n{}\n{}\n{}\n",
+      have_periods ? ",period" : "", is_outside_known ? ",isOutside" : "", have_stops ? ",isStop" : "",
+      system.num_variables, system.num_objects() - 1, last_field_of_functions(system));
   for (Index o = 0; o < system.num_objects(); ++o) {
     fmt::format_to(std::back_inserter(text), "{},{},{}", o, system.object_sizes[o], system.is_function[o]);
     if (have_periods) fmt::format_to(std::back_inserter(text), ",{}", system.period_of(o));
     if (is_outside_known) fmt::format_to(std::back_inserter(text), ",{}", o == system.outside ? 1 : 0);
+    if (have_stops) fmt::format_to(std::back_inserter(text), ",{}", system.is_stop[o]);
     text += '\n';
   }
   return text;

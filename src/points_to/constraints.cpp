@@ -90,6 +90,12 @@ void validate(ConstraintSystem const& system, std::string const& where) {
     require_size(where, "variable_names", system.variable_names.size(), system.num_variables);
   validate_objects(system, where);
   validate_periods(system, where);
+  if (!system.is_stop.empty()) require_size(where, "is_stop", system.is_stop.size(), system.object_sizes.size());
+  for (std::size_t o = 0; o < system.is_stop.size(); ++o)
+    if (system.is_stop[o] > 1)
+      throw InputError(
+          where, "objects",
+          fmt::format("object {} has {} for whether it is a stop; 0 or 1 is needed", o, system.is_stop[o]));
   if (system.outside < -1 || system.outside >= system.num_objects())
     throw InputError(where, "outside",
                      fmt::format("is object {}; objects are 0 to {}", system.outside, system.num_objects() - 1));
@@ -114,9 +120,10 @@ void validate(ConstraintSystem const& system, std::string const& where) {
   }
 }
 
-void drop_idle_periods(ConstraintSystem& system) {
+void drop_idle_columns(ConstraintSystem& system) {
   if (std::ranges::all_of(system.object_periods, [](Index period) { return period == 0; }))
     system.object_periods.clear();
+  if (std::ranges::all_of(system.is_stop, [](auto is_stop) { return is_stop != 0; })) system.is_stop.clear();
 }
 
 std::vector<Index> first_fields(ConstraintSystem const& system) {

@@ -120,6 +120,11 @@ void add_addresses(HostPlan const& plan, HostSets& sets) {
     sets.set_of_node.push_back(sets.size());
     sets.begins.push_back(static_cast<std::uint64_t>(objects.offsets[v + 1]));
   }
+  if (plan.outside < 0) return;
+  sets.nodes.push_back(unsigned_of(plan.num_variables));
+  sets.set_of_node.push_back(sets.size());
+  sets.objects.push_back(unsigned_of(plan.outside));
+  sets.begins.push_back(sets.objects.size());
 }
 
 }  // namespace
@@ -129,6 +134,7 @@ HostArrays host_arrays(HostPlan const& plan) {
   arrays.parents.resize(static_cast<std::size_t>(plan.num_variables));
   for (Index v = 0; v < plan.num_variables; ++v)
     arrays.parents[v] = unsigned_of(plan.representative[v] < 0 ? v : plan.representative[v]);
+  if (plan.outside >= 0) arrays.parents.push_back(unsigned_of(plan.num_variables));
   add_addresses(plan, arrays.addresses);
   add_edges(plan, arrays);
   add_dereferences(plan, arrays);

@@ -33,6 +33,9 @@ class HostSolver {
     pool_.set_limit(options.max_bytes);
     add_copies();
     add_addresses();
+    if (plan.outside < 0) return;
+    from_outside_ = nodes_.add();
+    nodes_.add_to(from_outside_, pool_.of({&plan.outside, 1}));
   }
 
   /// Variables have at least these sets.
@@ -72,6 +75,7 @@ class HostSolver {
   void apply_to_new_targets(Index d);
   void merge_contents(SetId targets, Index variable);
   void add_edges(SetId targets, Group group);
+  void find_contents(SetId targets, ConstraintKind kind);
   void find_ends(Group group, ConstraintKind kind);
   void connect(std::vector<Index> const& from, std::vector<Index> const& to, Offset& num_edges);
   void add_edge(Index from, Index to, Offset& num_edges);
@@ -87,6 +91,7 @@ class HostSolver {
   CopyGraph graph_;
   OffsetSets offsets_;
   Dereferences dereferences_;
+  Index from_outside_ = -1;  // a node that has the outside, which is loaded from there
   std::vector<SetId> done_;  // [dereferences], the targets that each was applied to
   // of one round
   bool changes_ = false;
@@ -166,7 +171,7 @@ void HostSolver::apply_to_new_targets(Index d) {
 
 void HostSolver::merge_contents(SetId targets, Index variable) {
   pool_.for_each(targets, [&](Index object) {
-    if (!nodes_.merge(variable, object)) return;
+    if (object == plan_.outside || !nodes_.merge(variable, object)) return;
     ++report_.merged_by_hybrid_cycles;
     changes_ = true;
     graph_.send_again(nodes_.root(variable));
@@ -175,15 +180,22 @@ void HostSolver::merge_contents(SetId targets, Index variable) {
 
 /// Edges for loads and stores of pointers that have the same new targets.
 void HostSolver::add_edges(SetId targets, Group group) {
+  find_ends(group, ConstraintKind::load);
+  if (!ends_.empty()) find_contents(targets, ConstraintKind::load);
+  connect(contents_, ends_, report_.load_edges);
+  find_ends(group, ConstraintKind::store);
+  if (!ends_.empty()) find_contents(targets, ConstraintKind::store);
+  connect(ends_, contents_, report_.store_edges);
+}
+
+/// What is loaded from targets, or stored into.
+void HostSolver::find_contents(SetId targets, ConstraintKind kind) {
   contents_.clear();
   marks_.clear(nodes_.size());
   pool_.for_each(targets, [&](Index object) {
-    if (Index const root = nodes_.root(object); marks_.mark(root)) contents_.push_back(root);
+    bool const is_mark = object == plan_.outside && kind == ConstraintKind::load;
+    if (Index const root = is_mark ? from_outside_ : nodes_.root(object); marks_.mark(root)) contents_.push_back(root);
   });
-  find_ends(group, ConstraintKind::load);
-  connect(contents_, ends_, report_.load_edges);
-  find_ends(group, ConstraintKind::store);
-  connect(ends_, contents_, report_.store_edges);
 }
 
 /// Destinations of loads, or sources of stores, through the pointers of a group.

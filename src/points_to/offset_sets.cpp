@@ -61,11 +61,16 @@ SetId OffsetSets::fields(SetId objects, Index stride) {
   pool_.for_each(objects, [&](Index o) {
     Index const first = plan_.first_field[o];
     if (first != object) add_fields(object);
-    if (first != object) is_remainder_.assign(detail::distance_of_fields(stride, plan_.period_of(first)), false);
+    if (first != object)
+      is_remainder_.assign(detail::distance_of_fields(stride, std::max(plan_.object_sizes[first], 1),
+                                                      plan_.period_of(first), plan_.is_function[first] != 0),
+                           false);
     object = first;
+    if (!is_stop(o) && plan_.object_sizes[o] > 0) elements_.push_back(o);
     is_remainder_[static_cast<std::size_t>(o - first) % is_remainder_.size()] = true;
   });
   add_fields(object);
+  if (!plan_.is_stop.empty()) std::ranges::sort(elements_);
   return fields_(objects, by) = pool_.of(elements_);
 }
 
@@ -74,7 +79,8 @@ void OffsetSets::add_fields(Index object) {
   if (object < 0) return;
   auto const apart = is_remainder_.size(), size = static_cast<std::size_t>(plan_.object_sizes[object]);
   for (std::size_t k = 0; k < size; ++k)
-    if (is_remainder_[k % apart]) elements_.push_back(object + static_cast<Index>(k));
+    if (is_remainder_[k % apart] && is_stop(object + static_cast<Index>(k)))
+      elements_.push_back(object + static_cast<Index>(k));
 }
 
 }  // namespace hornbill::points_to

@@ -25,6 +25,7 @@ class OffsetSets {
   std::span<std::uint64_t const> objects_beyond(Index offset);
   SetId beyond_the_end(SetId objects, Index offset);
   void add_fields(Index object);
+  bool is_stop(Index field) const { return plan_.is_stop.empty() || plan_.is_stop[field] != 0; }
 
   HostPlan const& plan_;
   SetPool& pool_;

@@ -106,6 +106,9 @@ HostPlan detail::make_plan(ConstraintSystem const& system, PlanOptions const& op
   plan.num_variables = system.num_variables;
   plan.object_sizes = system.object_sizes;
   plan.object_periods = system.object_periods;
+  plan.is_function = system.is_function;
+  plan.is_stop = system.is_stop;
+  plan.outside = system.outside;
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);
   plan.representative = representatives(label(constraints), plan.report);

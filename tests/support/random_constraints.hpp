@@ -30,6 +30,7 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     Index const period = seed % 3 == 0 || below(2) == 0 ? 0 : 1 + below(size);
     for (Index k = size; k > 0; --k) {
       if (seed % 3 != 0) system.object_periods.push_back(period);
+      if (seed % 3 == 2) system.is_stop.push_back(below(3) != 0);
       system.object_sizes.push_back(k);
       system.is_function.push_back(is_function && k == size);
     }
@@ -38,6 +39,7 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     system.object_sizes.push_back(0);
     system.is_function.push_back(0);
     if (seed % 3 != 0) system.object_periods.push_back(0);
+    if (seed % 3 == 2) system.is_stop.push_back(0);
   }
   while (system.num_objects() < o.num_objects)
     add_object(1 + below(std::min(o.largest_object, o.num_objects - system.num_objects())), below(3) == 0);
@@ -54,8 +56,8 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
         kind == ConstraintKind::offset || kind == ConstraintKind::any_offset ? below(2 * o.largest_object) : 0;
     system.constraints.push_back({kind, source, destination, below(2) == 0 ? offset : offset / 3});
   }
-  drop_idle_periods(system);
-  if (o.names && system.num_objects() > 0) system.outside = below(system.num_objects());
+  drop_idle_columns(system);
+  if ((o.names || seed % 4 == 1) && system.num_objects() > 0) system.outside = below(system.num_objects());
   if (o.names) {
     system.variable_names.resize(system.num_variables);
     for (Index v = 0; v < system.num_variables; v += 2) system.variable_names[v] = "# \"v\t" + std::to_string(v);

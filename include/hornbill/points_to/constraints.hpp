@@ -22,7 +22,8 @@ enum class ConstraintKind : std::uint8_t {
   offset,      ///< destination = source + offset: for each o in pts(source) with offset < size(o), o + offset is in
                ///< pts(destination)
   any_offset,  ///< destination = source + i * offset for any i: for each o in pts(source), the fields of o's object at
-               ///< distances from o that `offset` divides are in pts(destination); all of them if `offset` is 0
+               ///< distances from o that `offset` divides are in pts(destination), of a function o alone; all of them
+               ///< if `offset` is 0
 };
 inline constexpr std::size_t num_constraint_kinds = 6;
 
@@ -61,10 +62,12 @@ struct ConstraintSystem {
   /// for those behind them too, as one element of an array does for the others: an offset that leads to the n-th field
   /// behind the last one leads to the (n mod period)-th of these. With 0 it leads to nothing.
   std::vector<Index> object_periods;
+  /// [num_objects] 1 of fields that steps of `any_offset` lead to, else 0; or none at all, where they lead to all.
+  std::vector<std::uint8_t> is_stop;
   std::vector<std::uint8_t> is_function;  ///< [num_objects] 1 for the first field of a function, else 0
   std::vector<Constraint> constraints;
   /// The object that stands for all that is not known: a pointer to it may point to whatever its content points to,
-  /// too. -1 where there is none.
+  /// too. So what is loaded from it is the object itself, not its content. -1 where there is none.
   Index outside = -1;
   std::vector<std::string> variable_names;  ///< [num_variables], empty where one has no name; or none at all
   std::vector<std::string> places;          ///< places in the program's source, e.g. "main.c:12:3"
@@ -84,8 +87,8 @@ std::optional<std::string> complaint_about(Constraint const& constraint, Constra
 /// \throws InputError naming the first bad entry
 void validate(ConstraintSystem const& system, std::string const& where);
 
-/// Leaves periods out where no object has one, as readers do.
-void drop_idle_periods(ConstraintSystem& system);
+/// Leaves out periods where no object has one, and stops where all fields are some, as readers do.
+void drop_idle_columns(ConstraintSystem& system);
 
 /// The first field of the object that each field belongs to.   \shape [num_objects]
 std::vector<Index> first_fields(ConstraintSystem const& system);

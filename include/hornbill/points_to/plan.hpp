@@ -44,10 +44,13 @@ struct PlanReport {
 struct HostPlan {
   Index num_variables = 0;
   std::vector<Index> object_sizes;
-  std::vector<Index> object_periods;    ///< [num_objects], or none
-  std::vector<Index> first_field;       ///< [num_objects], of the object that a field belongs to
-  std::vector<Index> representative;    ///< [num_variables], -1 of those that point to nothing
-  std::vector<Constraint> constraints;  ///< between representatives, sorted, none twice
+  std::vector<Index> object_periods;      ///< [num_objects], or none
+  std::vector<std::uint8_t> is_function;  ///< [num_objects] 1 for the first field of a function
+  std::vector<std::uint8_t> is_stop;      ///< [num_objects], or none
+  Index outside = -1;                     ///< what is loaded from this object is itself; -1 if there is none
+  std::vector<Index> first_field;         ///< [num_objects], of the object that a field belongs to
+  std::vector<Index> representative;      ///< [num_variables], -1 of those that point to nothing
+  std::vector<Constraint> constraints;    ///< between representatives, sorted, none twice
   /// a pointer and a variable: contents of the pointer's targets have the variable's set
   std::vector<std::pair<Index, Index>> hybrid_cycles;
   PlanReport report;

@@ -45,7 +45,8 @@ template <class ExecutionSpace>
 void DeviceSolver<ExecutionSpace>::allocate() {
   auto const num_variables = static_cast<std::size_t>(plan_.num_variables);
   auto const num_left = plan_.constraints.size();
-  auto const num_nodes = capacity("nodes", num_variables, num_variables + num_left / 8 + 64, most_nodes);
+  auto const num_first = host_.parents.size();  // variables, and one more where something is outside
+  auto const num_nodes = capacity("nodes", num_first, num_variables + num_left / 8 + 64, most_nodes);
   auto const num_edges = capacity("edges", host_.edges.size(), 4 * num_left + 256, most_edges);
   sets_ = make_shared_sets(exec_, first_sizes());
   g_.parent = array<std::uint32_t>(exec_, "parent", num_nodes);
@@ -59,7 +60,11 @@ void DeviceSolver<ExecutionSpace>::allocate() {
   g_.inputs = array<FlowInput>(exec_, "inputs", num_left + 256);
   allocate_entries(num_edges, num_left + 256);
   g_.counters = decltype(g_.counters)(Kokkos::view_alloc(exec_, "hornbill::points_to::flow_counters"));
-  now_.nodes = static_cast<std::uint32_t>(num_variables);
+  now_.nodes = static_cast<std::uint32_t>(num_first);
+  if (plan_.outside >= 0) {
+    g_.outside = static_cast<std::uint32_t>(plan_.outside);
+    g_.from_outside = static_cast<std::uint32_t>(num_variables);
+  }
   now_.edges = static_cast<std::uint32_t>(host_.edges.size());
   Kokkos::deep_copy(exec_, g_.counters, now_);
   auto const all = Kokkos::pair<std::size_t, std::size_t>(0, host_.edges.size());
@@ -83,6 +88,8 @@ void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
   d_.groups = array<TargetGroup>(exec_, "groups", count);
   offsets_.object_sizes = copied(exec_, "object_sizes", plan_.object_sizes);
   offsets_.object_periods = copied(exec_, "object_periods", plan_.object_periods);
+  offsets_.is_stop = copied(exec_, "is_stop", plan_.is_stop);
+  offsets_.is_function = copied(exec_, "is_function", plan_.is_function);
   offsets_.list = copied(exec_, "offsets", host_.offsets);
   offsets_.first_field = copied(exec_, "first_field", plan_.first_field);
   auto const words = sets_.words_of_row();

@@ -102,8 +102,9 @@ struct MergeContents {
     if (targets == shared_empty_set) return;
     auto const cycle = d.list(i).cycle;
     std::uint32_t num_merged = 0;
-    worker.for_each_in_part(targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
-                            [&](std::uint32_t object) { num_merged += g.merge(cycle, object) ? 1 : 0; });
+    worker.for_each_in_part(
+        targets, static_cast<std::uint32_t>(item % worker.parts_of_set()),
+        [&](std::uint32_t object) { num_merged += object != g.outside && g.merge(cycle, object) ? 1 : 0; });
     if (num_merged > 0) Kokkos::atomic_add(&g.counters().merged_by_hybrid_cycles, num_merged);
   }
 };
@@ -114,6 +115,8 @@ struct FindContents : OfGroups<MemorySpace> {
   KOKKOS_FUNCTION void operator()(SetWorker<MemorySpace> const& worker, std::uint64_t item) const {
     std::uint32_t least = no_node, largest = 0;
     this->for_each_target(worker, item, [&](std::uint32_t object) {
+      // The outside has two: one for loads, one for stores.
+      if (object == this->g.outside) largest = this->g.from_outside;
       auto const content = this->g.root(object);
       if (content < least) least = content;
       if (content > largest) largest = content;
@@ -159,9 +162,10 @@ struct ConnectContents : OfGroups<MemorySpace> {
     std::uint32_t num_edges = 0, last = no_node;
     this->for_each_target(worker, item, [&](std::uint32_t object) {
       auto const content = this->g.root(object);
-      if (content == last) return;
-      last = content;
-      if (group.load_hub != no_node) this->g.add_edge(content, group.load_hub);
+      bool const is_outside = object == this->g.outside;
+      if (content == last && !is_outside) return;
+      last = is_outside ? no_node : content;
+      if (group.load_hub != no_node) this->g.add_edge(is_outside ? this->g.from_outside : content, group.load_hub);
       if (group.store_hub != no_node) this->g.add_edge(group.store_hub, content);
       ++num_edges;
     });
@@ -196,7 +200,10 @@ struct ConnectEnds {
     });
     EdgeAppender<MemorySpace> edges(g, num_loads + num_stores);
     for_each_new(chunk, [&](SharedSetId targets, Ends const& loads, Ends const& stores) {
-      connect(worker, targets, loads, [&](std::uint32_t content, std::uint32_t end) { edges.add(content, end); });
+      connect(worker, targets, loads, [&](std::uint32_t content, std::uint32_t end) {
+        bool const is_outside = loads.content == no_node && content == g.outside;
+        edges.add(is_outside ? g.from_outside : content, end);
+      });
       connect(worker, targets, stores, [&](std::uint32_t content, std::uint32_t end) { edges.add(end, content); });
     });
     if (worker.lane() != 0) return;

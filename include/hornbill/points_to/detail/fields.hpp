@@ -17,10 +17,12 @@ KOKKOS_INLINE_FUNCTION Index field_at(Index position, Index size, Index period) 
 }
 
 /// How far fields are apart that steps of `stride` fields, forwards and backwards, lead to. Steps go round in an object
-/// with a period, so that they meet all fields at the greatest common divisor.
-/// \param stride  0 for steps of any length   \return at least 1
-KOKKOS_INLINE_FUNCTION Index distance_of_fields(Index stride, Index period) {
+/// with a period, so that they meet all fields at the greatest common divisor. They do not move within a function,
+/// whose fields are no memory.
+/// \param stride  0 for steps of any length, also in functions   \param size  fields of the object   \return at least 1
+KOKKOS_INLINE_FUNCTION Index distance_of_fields(Index stride, Index size, Index period, bool is_function) {
   if (stride == 0) return 1;
+  if (is_function) return size;
   while (period != 0) {
     Index const rest = stride % period;
     stride = period;

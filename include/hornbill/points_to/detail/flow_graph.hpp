@@ -114,6 +114,8 @@ struct FlowGraph {
   Array<SharedSetId> row_inputs;
   Array<SharedSetId> part_sets;  // what parts of rows into nodes add up to
   Kokkos::View<FlowCounters, MemorySpace> counters;
+  /// The object that is all that is not known, and a node that has it alone, which is loaded from there.
+  std::uint32_t outside = no_node, from_outside = no_node;
 
   KOKKOS_FUNCTION std::uint32_t root(std::uint32_t node) const {
     for (;;) {

@@ -73,11 +73,13 @@ struct Offsets {
   Kokkos::View<DeviceOffset*, MemorySpace> list;
   Kokkos::View<std::uint64_t**, Kokkos::LayoutRight, MemorySpace> masks;
   Kokkos::View<Index*, MemorySpace> object_sizes, object_periods, first_field;
+  Kokkos::View<std::uint8_t*, MemorySpace> is_function, is_stop;
 
   KOKKOS_FUNCTION SharedSetId apply(SetWorker<MemorySpace> const& worker, SharedSetId set, std::uint32_t number) const {
     auto const [fields, mask] = list(number);
     ObjectFields const of{first_field.data(), object_sizes.data(),
-                          object_periods.extent(0) > 0 ? object_periods.data() : nullptr};
+                          object_periods.extent(0) > 0 ? object_periods.data() : nullptr, is_function.data(),
+                          is_stop.extent(0) > 0 ? is_stop.data() : nullptr};
     if (mask == DeviceOffset::steps) return worker.fields(set, fields, of);
     auto const within = worker.shift(set, fields, &masks(mask, 0));
     return of.periods ? worker.unite(within, worker.beyond_the_end(set, fields, of)) : within;

@@ -17,9 +17,11 @@
 
 namespace hornbill::points_to::detail {
 
-/// Of each object; `periods` is null where none has one.
+/// Of each object; `periods` is null where none has one, `is_stop` where all are. Of functions the first fields are
+/// marked.
 struct ObjectFields {
   Index const *first, *sizes, *periods;
+  std::uint8_t const *is_function, *is_stop;
 };
 
 /// The hands of one worker; all lanes of its warp call its functions together, with the same arguments. A lane forms
@@ -88,12 +90,14 @@ class SetWorker {
       Row row;
       for_each_by_lanes(a, [&](std::uint32_t object) {
         auto const first = of.first[object], end = first + of.sizes[first];
-        auto const apart = distance_of_fields(static_cast<Index>(stride), of.periods ? of.periods[object] : 0);
+        auto const apart = distance_of_fields(static_cast<Index>(stride), of.sizes[first],
+                                              of.periods ? of.periods[object] : 0, of.is_function[first] != 0);
         auto const position = static_cast<Index>(object) - first;
+        if (of.is_stop && of.is_stop[object] == 0 && of.sizes[object] > 0) add_element(row, object);
         // one of those at this distance from each other is enough
         if (position >= apart && has(a, object - static_cast<std::uint32_t>(apart))) return;
         for (Index field = first + position % apart; field < end; field += apart)
-          add_element(row, static_cast<std::uint32_t>(field));
+          if (!of.is_stop || of.is_stop[field] != 0) add_element(row, static_cast<std::uint32_t>(field));
       });
       return take(row);
     });
