@@ -60,15 +60,25 @@ class Variables {
     return variables.front();
   }
   std::string label(Index variable) const {
-    if (system_.variable_names.empty() || system_.variable_names[variable].empty())
-      return fmt::format("variable {}", variable);
-    return fmt::format("{} ({})", io::as_line(system_.variable_names[variable]), variable);
+    Index const named = named_before(variable);
+    if (named < 0) return fmt::format("variable {}", variable);
+    auto const distance = named < variable ? fmt::format("+{}", variable - named) : std::string();
+    return fmt::format("{}{} ({})", io::as_line(system_.variable_names[named]), distance, variable);
   }
 
  private:
   template <class... Arguments>
   [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
     throw InputError(file_, "", fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+  /// The variable, or the last field before it, in its object, that has a name; -1 if there is none.
+  Index named_before(Index variable) const {
+    if (system_.variable_names.empty()) return -1;
+    for (Index v = variable;; --v) {
+      if (!system_.variable_names[v].empty()) return v;
+      bool const is_first = v == 0 || v >= system_.num_objects() || system_.object_sizes[v - 1] <= 1;
+      if (is_first) return -1;
+    }
   }
   std::vector<Index> named(std::string const& text) const try {
     return names_.find_all(text);

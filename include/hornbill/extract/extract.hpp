@@ -1,0 +1,64 @@
+/// \file
+/// Points-to constraints of a program in LLVM bitcode (hornbill/extract/README.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <hornbill/points_to/constraints.hpp>
+#include <hornbill/types.hpp>
+
+namespace hornbill::extract {
+
+/// Which integers may hold pointers.
+enum class Integers {
+  none,   ///< none: an address that becomes an integer goes outside, and an integer that becomes one comes from there
+  casts,  ///< those as wide as a pointer; through arithmetic where they come from an address or become one
+  all,    ///< all, through all arithmetic
+};
+
+/// What is called from outside.
+enum class Entry {
+  automatic,  ///< program where there is a `main`, or else library
+  program,    ///< `main`
+  library,    ///< all functions that other programs may call; they may change all variables that they see, too
+};
+
+struct Options {
+  Entry entry = Entry::automatic;
+  Integers integers = Integers::casts;
+  /// Objects of more bytes are folded: a byte stands for those at multiples of this behind it.
+  Index max_bytes = 3360;
+  /// The same of objects whose size is not known, such as those that malloc(n) returns.
+  Index unknown_bytes = 960;
+  std::vector<std::string> externals;  ///< files that say what further functions outside do; a later one counts
+};
+
+/// Something that has no constraint, or not all that it would need.
+struct Note {
+  std::string what, place;  ///< of the program's source, or of a function where that is not known
+};
+
+struct Report {
+  bool is_library = false;
+  std::map<std::string, std::int64_t> instructions;       ///< by their kind
+  std::map<std::string, std::int64_t> unknown_externals;  ///< functions that no table has: how often each is called
+  std::vector<Note> ignored, folded;                      ///< instructions; objects that are larger than a limit
+};
+
+struct Extracted {
+  points_to::ConstraintSystem constraints;
+  Report report;
+};
+
+/// Version of the LLVM that reads bitcode, e.g. "14.0.6": files of later ones are refused.
+std::string llvm_version();
+
+/// Reads bitcode (.bc) or its text (.ll), links the files where there are several, and makes constraints: an object for
+/// each variable in memory, function, and place where memory is allocated; a field for each byte.
+/// \throws InputError naming the file, for what LLVM cannot read, verify or link, and for tables of externals
+Extracted extract(std::vector<std::string> const& files, Options const& options = {});
+
+}  // namespace hornbill::extract

@@ -1,0 +1,137 @@
+// hornbill extract: from LLVM bitcode to points-to constraints.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hornbill/extract.hpp>
+#include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/constraint_file.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+struct ExtractArguments {
+  std::vector<std::string> files;
+  std::string output, integers = "casts";
+  bool is_program = false, is_library = false, json = false;
+  std::size_t count = 10;
+  extract::Options options;
+};
+
+std::map<std::string, extract::Integers> const integers{
+    {"none", extract::Integers::none}, {"casts", extract::Integers::casts}, {"all", extract::Integers::all}};
+
+void print_notes(char const* title, std::vector<extract::Note> const& notes, std::size_t count) {
+  if (notes.empty()) return;
+  write_out("{} {}:\n", notes.size(), title);
+  for (std::size_t i = 0; i < std::min(count, notes.size()); ++i)
+    write_out("  {}{}{}\n", notes[i].place, notes[i].place.empty() ? "" : ": ", notes[i].what);
+  if (notes.size() > count) write_out("  and {} more (--count, --json)\n", notes.size() - count);
+}
+
+/// The most frequent first.
+std::vector<std::pair<std::string, std::int64_t>> by_number(std::map<std::string, std::int64_t> const& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, std::int64_t>::second);
+  return sorted;
+}
+
+void print_counts(char const* title, std::map<std::string, std::int64_t> const& counts, std::size_t count) {
+  if (counts.empty()) return;
+  write_out("{} {}:\n", counts.size(), title);
+  auto const sorted = by_number(counts);
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i)
+    write_out("  {:>8}  {}\n", sorted[i].second, sorted[i].first);
+  if (sorted.size() > count) write_out("  and {} more (--count, --json)\n", sorted.size() - count);
+}
+
+nlohmann::json to_json(std::vector<extract::Note> const& notes) {
+  auto list = nlohmann::json::array();
+  for (auto const& [what, place] : notes) list.push_back({{"what", what}, {"place", place}});
+  return list;
+}
+
+void run_extract(ExtractArguments const& a) {
+  std::vector<NamedFile> read;
+  for (auto const& file : a.files) read.push_back({"FILE", file});
+  for (auto const& file : a.options.externals) read.push_back({"--externals", file});
+  keep_apart(read, {{"-o", a.output}});
+  if (!io::is_constraint_text(a.output) && !a.output.ends_with(".h5"))
+    throw UsageError(fmt::format("-o {}: constraints are written to .h5 or .cons.txt", a.output));
+  io::require_writable(a.output);
+  auto const [system, report] = extract::extract(a.files, a.options);
+  io::write_constraints(system, a.output);
+  if (a.json) {
+    print_json({{"file", a.output},
+                {"entry", report.is_library ? "library" : "program"},
+                {"variables", system.num_variables},
+                {"objects", system.num_objects()},
+                {"constraints", system.num_constraints()},
+                {"calls", system.calls.size()},
+                {"instructions", report.instructions},
+                {"unknown_externals", report.unknown_externals},
+                {"ignored", to_json(report.ignored)},
+                {"folded", to_json(report.folded)}});
+    return;
+  }
+  write_out("{}: {}; as a {}\n", a.output, sizes_of(system), report.is_library ? "library" : "program");
+  print_counts("kinds of instructions", report.instructions, a.count);
+  print_counts("functions outside that are not known, by calls (--externals)", report.unknown_externals, a.count);
+  print_notes("instructions that are not followed", report.ignored, a.count);
+  print_notes("objects that are folded (--max-bytes)", report.folded, a.count);
+}
+
+}  // namespace
+
+void add_extract(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("extract", "Make points-to constraints of a program in LLVM bitcode");
+  auto a = std::make_shared<ExtractArguments>();
+  command->add_option("FILE", a->files, "Bitcode (.bc) or its text (.ll); several files are linked")->required();
+  command->add_option("-o,--output", a->output, "File to write: .h5 or .cons.txt")->required();
+  auto* program = command->add_flag("--program", a->is_program,
+                                    "Called from outside is main alone (default where there is a main)");
+  command
+      ->add_flag("--library", a->is_library,
+                 "Called from outside are all functions that other programs see (default without main)")
+      ->excludes(program);
+  command
+      ->add_option("--integers", a->integers,
+                   "Integers that may hold pointers: none; casts: those of a pointer's width; all")
+      ->check(CLI::IsMember(names_of(integers)))
+      ->capture_default_str();
+  command->add_option("--externals", a->options.externals,
+                      "Further functions outside: lines as in src/extract/externals.txt; later ones count");
+  command
+      ->add_option("--max-bytes", a->options.max_bytes,
+                   "Fold objects of more bytes: one byte stands for those at multiples of this behind it")
+      ->check(CLI::Range(8, 1 << 24))
+      ->capture_default_str();
+  command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")
+      ->check(at_least(0))
+      ->capture_default_str();
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer(fmt::format(
+      "Bitcode of LLVM {} and older is read, best made by `clang -g -O1 -Xclang -disable-llvm-passes -c -emit-llvm`. Examples:\n"
+      "  hornbill extract program.bc -o program.h5\n"
+      "  hornbill pointsto program.h5 --query main::argv --calls",
+      extract::llvm_version()));
+  command->callback([a] {
+    a->options.integers = integers.at(a->integers);
+    a->options.entry = a->is_library   ? extract::Entry::library
+                       : a->is_program ? extract::Entry::program
+                                       : extract::Entry::automatic;
+    a->options.unknown_bytes = std::min(a->options.unknown_bytes, a->options.max_bytes);
+    run_extract(*a);
+  });
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,152 @@
+#include "externals.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/io/text_file.hpp>
+
+#include "standard_externals.hpp"
+
+namespace hornbill::extract {
+namespace {
+
+/// The words and signs of an effect.
+class Tokens {
+ public:
+  explicit Tokens(std::string_view text) : text_(text) {}
+
+  bool is_done() {
+    skip_blanks();
+    return text_.empty();
+  }
+  /// Takes a sign or a word off the text, if it is next.
+  bool take(std::string_view token) {
+    skip_blanks();
+    if (!text_.starts_with(token)) return false;
+    bool const is_word = std::isalpha(static_cast<unsigned char>(token.front())) != 0;
+    if (is_word && text_.size() > token.size() && std::isalnum(static_cast<unsigned char>(text_[token.size()])) != 0)
+      return false;
+    text_.remove_prefix(token.size());
+    return true;
+  }
+  void require(std::string_view token) {
+    if (!take(token)) fail(fmt::format("'{}'", token));
+  }
+  std::optional<int> argument() {
+    skip_blanks();
+    auto const digits = static_cast<std::size_t>(
+        std::ranges::find_if_not(text_, [](unsigned char c) { return std::isdigit(c) != 0; }) - text_.begin());
+    if (digits == 0 || digits > 2) return {};
+    int const number = std::stoi(std::string(text_.substr(0, digits)));
+    text_.remove_prefix(digits);
+    return number;
+  }
+  int require_argument() {
+    auto const number = argument();
+    if (!number) fail("the number of an argument, from 0");
+    return *number;
+  }
+  [[noreturn]] void fail(std::string_view wanted) {
+    throw InputError(text_.empty() ? fmt::format("an effect ends where {} is needed", wanted)
+                                   : fmt::format("'{}' stands where {} is needed", text_, wanted));
+  }
+
+ private:
+  void skip_blanks() { text_ = io::trimmed(text_); }
+  std::string_view text_;
+};
+
+ExternalValue value_of(Tokens& tokens) {
+  using enum ExternalValue::Kind;
+  if (tokens.take("outside")) return {from_outside};
+  if (tokens.take("static")) return {fixed};
+  if (tokens.take("new")) {
+    ExternalValue value{fresh};
+    if (!tokens.take("(")) return value;
+    do value.sizes.push_back(tokens.require_argument());
+    while (tokens.take("*"));
+    tokens.require(")");
+    return value;
+  }
+  if (tokens.take("*")) return {content, tokens.require_argument()};
+  auto const argument = tokens.argument();
+  if (!argument) tokens.fail("a value: an argument's number N, N+?, *N, new, static or outside");
+  return {tokens.take("+?") ? within : passed, *argument};
+}
+
+ExternalEffect effect_of(Tokens& tokens) {
+  using enum ExternalEffect::Kind;
+  if (tokens.take("return")) {
+    tokens.require("=");
+    return {.kind = returns, .values = {value_of(tokens)}};
+  }
+  if (tokens.take("escape")) return {.kind = escapes, .argument = tokens.require_argument()};
+  if (tokens.take("fill")) return {.kind = fills, .argument = tokens.require_argument()};
+  if (tokens.take("copy")) {
+    ExternalEffect effect{.kind = copies, .argument = tokens.require_argument(), .source = tokens.require_argument()};
+    effect.size = tokens.argument().value_or(-1);
+    return effect;
+  }
+  if (tokens.take("call")) {
+    ExternalEffect effect{.kind = calls, .argument = tokens.require_argument()};
+    tokens.require("(");
+    if (tokens.take(")")) return effect;
+    do effect.values.push_back(value_of(tokens));
+    while (tokens.take(","));
+    tokens.require(")");
+    return effect;
+  }
+  if (!tokens.take("*"))
+    tokens.fail("an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...) or escape N");
+  ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};
+  tokens.require("=");
+  effect.values.push_back(value_of(tokens));
+  return effect;
+}
+
+std::vector<ExternalEffect> effects_of(std::string_view text) {
+  std::vector<ExternalEffect> effects;
+  while (!text.empty()) {
+    auto const end = std::min(text.find(';'), text.size());
+    Tokens tokens(text.substr(0, end));
+    if (!tokens.is_done()) {
+      effects.push_back(effect_of(tokens));
+      if (!tokens.is_done()) tokens.fail("the end of the effect, or ';',");
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return effects;
+}
+
+}  // namespace
+
+void read_externals(std::string const& file, std::string const& text, Externals& externals) {
+  io::for_each_line(file, text, [&](std::string_view line, int) {
+    line = io::trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) return;
+    auto const colon = line.find(':');
+    if (colon == std::string_view::npos)
+      throw InputError(fmt::format("'{}' has no ':' behind the names of functions", line));
+    auto const effects = effects_of(line.substr(colon + 1));
+    auto names = io::trimmed(line.substr(0, colon));
+    if (names.empty()) throw InputError("has no name of a function before ':'");
+    while (!names.empty()) {
+      auto const end = std::min(names.find_first_of(" \t"), names.size());
+      externals[std::string(names.substr(0, end))] = effects;
+      names = io::trimmed(names.substr(end));
+    }
+  });
+}
+
+Externals standard_externals() {
+  Externals externals;
+  read_externals("externals.txt", standard_externals_text, externals);
+  return externals;
+}
+
+}  // namespace hornbill::extract

@@ -1,0 +1,48 @@
+// What functions outside a program do with pointers: a table that users can extend. Internal to src/extract.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hornbill::extract {
+
+/// Where a value comes from, or goes to.
+struct ExternalValue {
+  enum class Kind {
+    passed,       ///< `2`
+    within,       ///< `2+?`: any place of the object that an argument points to
+    content,      ///< `*2`: what is stored there
+    fresh,        ///< `new`, `new(0)`, `new(0*1)`: an object for each call, of the size in bytes that arguments say
+    fixed,        ///< `static`: one object for all calls
+    from_outside  ///< `outside`
+  } kind = Kind::passed;
+  int argument = 0;
+  std::vector<int> sizes{};  ///< of `fresh`: arguments whose product is the size; none where it is not known
+};
+
+/// One effect of a call.
+struct ExternalEffect {
+  enum class Kind {
+    returns,  ///< `return = VALUE`
+    stores,   ///< `*0 = VALUE`
+    copies,  ///< `copy 0 1 2`: memory at argument 0 gets that at argument 1, as many bytes as argument 2 says; or `copy
+             ///< 0 1`
+    fills,   ///< `fill 0`: the last `new` before it gets what is at argument 0, place by place
+    calls,   ///< `call 0(VALUE, ...)`
+    escapes  ///< `escape 0`
+  } kind = Kind::returns;
+  int argument = 0, source = 0, size = -1;  ///< of `copies`, of which size may be -1: not known
+  std::vector<ExternalValue> values{};
+};
+
+/// What each function does, by its name; one without effects does nothing with pointers.
+using Externals = std::map<std::string, std::vector<ExternalEffect>>;
+
+/// Those of the C library.
+Externals standard_externals();
+/// Adds the lines `NAME: EFFECT; EFFECT` of a text, `NAME NAME: ...` of several functions; # begins a comment.
+/// \throws InputError naming the file and the line
+void read_externals(std::string const& file, std::string const& text, Externals& externals);
+
+}  // namespace hornbill::extract

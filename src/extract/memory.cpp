@@ -1,0 +1,238 @@
+#include "memory.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <hornbill/points_to/detail/fields.hpp>
+
+namespace hornbill::extract {
+namespace {
+
+/// Without typedefs, const and the like.
+llvm::DIType const* stripped(llvm::DIType const* type) {
+  using namespace llvm::dwarf;
+  while (auto const* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type)) {
+    auto const tag = derived->getTag();
+    if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+        tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
+      return type;
+    type = derived->getBaseType();
+  }
+  return type;
+}
+
+std::int64_t bytes_of(llvm::TypeSize size) { return static_cast<std::int64_t>(size.getKnownMinValue()); }
+
+}  // namespace
+
+std::string place_of(llvm::Instruction const& instruction) {
+  llvm::DILocation const* const at = instruction.getDebugLoc().get();
+  if (!at || at->getLine() == 0) return {};
+  return fmt::format("{}:{}:{}", at->getFilename().str(), at->getLine(), at->getColumn());
+}
+
+Memory::Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
+               Report& report)
+    : module_(module), externals_(externals), options_(options), system_(system), report_(report) {
+  system_.add_object(1, 1, false);
+  system_.name(outside, "outside");
+  add_functions();
+  add_globals();
+  for (auto const& function : module)
+    if (!function.isDeclaration()) add_locals(function);
+}
+
+std::vector<Index> const& Memory::allocations_of(llvm::Value const& call_or_function) const {
+  static std::vector<Index> const none;
+  auto const found = allocations_.find(&call_or_function);
+  return found == allocations_.end() ? none : found->second;
+}
+
+Index Memory::field_at(Index object, std::int64_t byte) const {
+  if (byte < 0 || byte > points_to::largest_offset) return nothing;
+  auto const field =
+      points_to::detail::field_at(static_cast<Index>(byte), system_.size_of(object), system_.period_of(object));
+  return field < 0 ? nothing : object + field;
+}
+
+Layout Memory::folded(std::int64_t bytes, std::string const& name, std::string const& place) {
+  if (bytes <= options_.max_bytes) return {static_cast<Index>(std::max<std::int64_t>(bytes, 1)), 0};
+  report_.folded.push_back({fmt::format("{}, {} bytes", name, bytes), place});
+  return {options_.max_bytes, options_.max_bytes};
+}
+
+/// Elements of an array are one.
+Layout Memory::layout_of(llvm::Type& type, std::string const& name, std::string const& place) {
+  auto* element = &type;
+  while (auto* array = llvm::dyn_cast<llvm::ArrayType>(element)) element = array->getElementType();
+  if (!element->isSized()) return {1, 1};
+  auto layout = folded(bytes_of(module_.getDataLayout().getTypeAllocSize(element)), name, place);
+  if (element != &type) layout.period = layout.size;
+  return layout;
+}
+
+void Memory::add(llvm::Value const& value, llvm::Type& type, Layout layout, std::string const& name,
+                 llvm::DIType const* debug_type) {
+  Index const object = system_.add_object(layout.size, layout.period, false);
+  object_of_[&value] = object;
+  add_stops(object, layout, 0, type);
+  if (!name.empty()) system_.name(object, name);
+  if (!name.empty() && debug_type) name_fields(object, layout, 0, name, debug_type);
+}
+
+/// Where numbers and pointers begin. An array of bytes may be anything, so that words of it are enough.
+void Memory::add_stops(Index first, Layout layout, std::int64_t at, llvm::Type& type) {
+  if (at >= layout.size || !type.isSized()) return;
+  auto const& data = module_.getDataLayout();
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(&type)) {
+    for (unsigned i = 0; i < structure->getNumElements(); ++i)
+      add_stops(first, layout, at + static_cast<std::int64_t>(data.getStructLayout(structure)->getElementOffset(i)),
+                *structure->getElementType(i));
+    return;
+  }
+  auto* const array = llvm::dyn_cast<llvm::ArrayType>(&type);
+  if (!array) return system_.add_stop(first + static_cast<Index>(at));
+  auto* const element = array->getElementType();
+  auto const size = bytes_of(data.getTypeAllocSize(element));
+  if (element->isIntegerTy(8) && array->getNumElements() > 1) return;
+  for (std::uint64_t i = 0; i < array->getNumElements() && at + static_cast<std::int64_t>(i) * size < layout.size; ++i)
+    add_stops(first, layout, at + static_cast<std::int64_t>(i) * size, *element);
+}
+
+/// Names of members, each at its byte; the first one has the name of the whole.
+void Memory::name_fields(Index first, Layout layout, Index at, std::string const& name, llvm::DIType const* type) {
+  auto const* composite = llvm::dyn_cast_or_null<llvm::DICompositeType>(stripped(type));
+  if (!composite) return;
+  using namespace llvm::dwarf;
+  if (composite->getTag() == DW_TAG_array_type) return name_fields(first, layout, at, name, composite->getBaseType());
+  if (composite->getTag() != DW_TAG_structure_type && composite->getTag() != DW_TAG_class_type) return;
+  for (auto const* element : composite->getElements()) {
+    auto const* const member = llvm::dyn_cast<llvm::DIDerivedType>(element);
+    if (!member || member->getTag() != DW_TAG_member || member->isBitField()) continue;
+    auto const byte = at + static_cast<Index>(member->getOffsetInBits() / 8);
+    if (byte >= layout.size) continue;
+    auto const full = member->getName().empty() ? name : fmt::format("{}.{}", name, member->getName().str());
+    if (byte > 0 && !member->getName().empty()) system_.name(first + byte, full);
+    name_fields(first, layout, byte, full, member->getBaseType());
+  }
+}
+
+void Memory::add_globals() {
+  for (auto const& global : module_.globals()) {
+    llvm::SmallVector<llvm::DIGlobalVariableExpression*, 1> debug;
+    global.getDebugInfo(debug);
+    auto const* const type = debug.empty() ? nullptr : debug.front()->getVariable()->getType();
+    auto const name = global.hasName() ? global.getName().str() : std::string();
+    add(global, *global.getValueType(), layout_of(*global.getValueType(), name, ""), name, type);
+  }
+}
+
+void Memory::add_functions() {
+  for (auto const& function : module_) {
+    if (function.isIntrinsic()) continue;
+    bool const is_open = function.isVarArg();
+    auto const size = 2 + static_cast<Index>(function.arg_size()) + (is_open ? 1 : 0);
+    Index const object = system_.add_object(size, is_open ? 1 : 0, true);
+    object_of_[&function] = object;
+    auto const name = function.getName().str();
+    system_.name(object, name);
+    system_.name(return_of(object), name + "::return");
+    for (auto const& argument : function.args()) {
+      Index const parameter = object_of_[&argument] = parameter_of(object, argument.getArgNo());
+      system_.name(parameter, fmt::format("{}#{}", name, argument.getArgNo() + 1));
+    }
+    if (is_open) system_.name(parameter_of(object, static_cast<unsigned>(function.arg_size())), name + "::...");
+  }
+  for (auto const& function : module_)
+    if (function.isDeclaration() && externals_.contains(function.getName().str()))
+      add_allocations(function, function, nullptr);
+}
+
+llvm::DILocalVariable const* Memory::variable_of(llvm::AllocaInst const& local) const {
+#if LLVM_VERSION_MAJOR >= 19
+  for (auto* record : llvm::findDVRDeclares(const_cast<llvm::AllocaInst*>(&local))) return record->getVariable();
+  for (auto* declare : llvm::findDbgDeclares(const_cast<llvm::AllocaInst*>(&local))) return declare->getVariable();
+#else
+  for (auto* declare : llvm::FindDbgDeclareUses(const_cast<llvm::AllocaInst*>(&local))) return declare->getVariable();
+#endif
+  return nullptr;
+}
+
+void Memory::add_locals(llvm::Function const& function) {
+  for (auto const& block : function)
+    for (auto const& instruction : block) {
+      if (auto const* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+        auto const* const variable = variable_of(*local);
+        auto const place = place_of(instruction);
+        auto const name = variable ? fmt::format("{}::{}", function.getName().str(), variable->getName().str())
+                                   : fmt::format("{}::{}", function.getName().str(), local->getName().str());
+        auto layout = layout_of(*local->getAllocatedType(), name, place);
+        if (local->isArrayAllocation()) layout.period = layout.size;
+        add(*local, *local->getAllocatedType(), layout, name, variable ? variable->getType() : nullptr);
+      } else if (auto const* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        auto const* const callee = call->getCalledFunction();
+        if (callee && callee->isDeclaration() && !callee->isIntrinsic()) add_allocations(*callee, *call, call);
+      }
+    }
+}
+
+/// \param call  none for what the function allocates when it is called through pointers
+void Memory::add_allocations(llvm::Function const& function, llvm::Value const& owner, llvm::CallBase const* call) {
+  auto const known = externals_.find(function.getName().str());
+  if (known == externals_.end()) return;
+  auto const place = call ? place_of(*call) : std::string();
+  auto const name =
+      call ? fmt::format("{} at {}", known->first, place.empty() ? call->getFunction()->getName().str() : place)
+           : fmt::format("{} through pointers", known->first);
+  for (auto const& effect : known->second)
+    for (auto const& value : effect.values) {
+      if (value.kind == ExternalValue::Kind::fixed && fixed_.try_emplace(&function, system_.num_objects()).second)
+        system_.name(system_.add_object(1, 1, false), fmt::format("memory of {}", known->first));
+      if (value.kind != ExternalValue::Kind::fresh || (!call && !function.hasAddressTaken())) continue;
+      auto const layout = layout_of_allocation(value, call, name);
+      constexpr Index stop_distance = 4;  // of types that are not known
+      allocations_[&owner].push_back(system_.add_object(layout.size, layout.period, false, stop_distance));
+      system_.name(allocations_[&owner].back(), name);
+    }
+}
+
+/// A known size is one object's; a known element's size with an unknown count is an array's.
+Layout Memory::layout_of_allocation(ExternalValue const& value, llvm::CallBase const* call, std::string const& name) {
+  Layout const unknown{options_.unknown_bytes, options_.unknown_bytes};
+  if (!call || value.sizes.empty()) return unknown;
+  std::int64_t element = 1;
+  bool is_known = true, has_element = false;
+  for (int const number : value.sizes) {
+    if (number >= static_cast<int>(call->arg_size())) return unknown;
+    auto const* size = call->getArgOperand(static_cast<unsigned>(number));
+    if (auto const* constant = llvm::dyn_cast<llvm::ConstantInt>(size); constant && constant->getBitWidth() <= 64) {
+      element *= std::min<std::int64_t>(constant->getSExtValue(), std::int64_t{1} << 30);
+      has_element = true;
+    } else {
+      is_known = false;
+      auto const* product = llvm::dyn_cast<llvm::BinaryOperator>(size);
+      if (!product ||
+          (product->getOpcode() != llvm::Instruction::Mul && product->getOpcode() != llvm::Instruction::Shl))
+        continue;
+      auto const* factor = llvm::dyn_cast<llvm::ConstantInt>(product->getOperand(1));
+      if (!factor || factor->getBitWidth() > 64) continue;
+      bool const is_shift = product->getOpcode() == llvm::Instruction::Shl;
+      element *= is_shift ? std::int64_t{1} << std::min<std::uint64_t>(factor->getZExtValue(), 30)
+                          : std::min<std::int64_t>(factor->getSExtValue(), std::int64_t{1} << 30);
+      has_element = true;
+    }
+  }
+  if (!has_element || element <= 1 || element > (std::int64_t{1} << 40)) return unknown;
+  bool const is_array = !is_known || value.sizes.size() > 1;
+  auto layout = folded(element, name, call ? place_of(*call) : "");
+  if (is_array) layout.period = layout.size;
+  return layout;
+}
+
+}  // namespace hornbill::extract

@@ -1,0 +1,72 @@
+// Objects of a program: variables in memory, functions, and what is allocated. Internal to src/extract.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <hornbill/extract/extract.hpp>
+
+#include "externals.hpp"
+#include "system_builder.hpp"
+
+namespace hornbill::extract {
+
+/// "file.c:12:3" of an instruction; empty where it is not known.
+std::string place_of(llvm::Instruction const& instruction);
+
+/// Bytes of an object, and how many of them repeat.
+struct Layout {
+  Index size = 1, period = 1;
+};
+
+/// Makes an object for each of them, a field for each byte. Where a function's fields are: itself, what it returns, its
+/// parameters, and what else it is called with.
+class Memory {
+ public:
+  Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
+         Report& report);
+
+  /// The first field of a variable in memory or a function.
+  Index object_of(llvm::Value const& value) const { return object_of_.at(&value); }
+  static Index return_of(Index function) { return function + 1; }
+  static Index parameter_of(Index function, unsigned number) { return function + 2 + static_cast<Index>(number); }
+  /// Objects that a call of a function outside makes, one for each `new` of its effects, in their order; of a function
+  /// itself where it is called through pointers.
+  std::vector<Index> const& allocations_of(llvm::Value const& call_or_function) const;
+  /// The object that a function outside always returns.
+  Index fixed_object_of(llvm::Function const& function) const { return fixed_.at(&function); }
+  /// The field at a byte of an object; nothing if there is none.
+  Index field_at(Index object, std::int64_t byte) const;
+
+ private:
+  Layout layout_of(llvm::Type& type, std::string const& name, std::string const& place);
+  Layout folded(std::int64_t bytes, std::string const& name, std::string const& place);
+  Layout layout_of_allocation(ExternalValue const& value, llvm::CallBase const* call, std::string const& name);
+  void add(llvm::Value const& value, llvm::Type& type, Layout layout, std::string const& name,
+           llvm::DIType const* debug_type);
+  void add_stops(Index first, Layout layout, std::int64_t at, llvm::Type& type);
+  void name_fields(Index first, Layout layout, Index at, std::string const& name, llvm::DIType const* type);
+  void add_globals();
+  void add_functions();
+  void add_locals(llvm::Function const& function);
+  void add_allocations(llvm::Function const& function, llvm::Value const& owner, llvm::CallBase const* call);
+  llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local) const;
+
+  llvm::Module const& module_;
+  Externals const& externals_;
+  Options const& options_;
+  SystemBuilder& system_;
+  Report& report_;
+  std::unordered_map<llvm::Value const*, Index> object_of_;
+  std::unordered_map<llvm::Value const*, std::vector<Index>> allocations_;
+  std::unordered_map<llvm::Function const*, Index> fixed_;
+};
+
+}  // namespace hornbill::extract

@@ -1,0 +1,86 @@
+// Constraints as they come. Internal to src/extract.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <hornbill/points_to/constraints.hpp>
+
+namespace hornbill::extract {
+
+/// No variable: a value that points to nothing.
+inline constexpr Index nothing = -1;
+/// The object that is all that is not known; its content is what may be reached from there.
+inline constexpr Index outside = 0;
+
+/// Objects first, then other variables. A constraint from or to nothing is none.
+class SystemBuilder {
+ public:
+  using Kind = points_to::ConstraintKind;
+
+  /// Bytes at multiples of `stop_distance` may have pointers, or be of a type that is not known.
+  /// \return its first field
+  Index add_object(Index size, Index period, bool is_function, Index stop_distance = 8) {
+    auto const first = system_.num_objects();
+    for (Index k = size; k > 0; --k) {
+      system_.object_sizes.push_back(k);
+      system_.object_periods.push_back(period);
+      system_.is_function.push_back(is_function && k == size);
+      system_.is_stop.push_back((size - k) % stop_distance == 0);
+    }
+    system_.num_variables = system_.num_objects();
+    return first;
+  }
+  /// There are no objects behind the first variable.
+  Index add_variable() { return system_.num_variables++; }
+  Index num_objects() const { return system_.num_objects(); }
+  Index size_of(Index object) const { return system_.object_sizes[object]; }
+  Index period_of(Index object) const { return system_.object_periods[object]; }
+
+  /// A field begins at this byte.
+  void add_stop(Index field) { system_.is_stop[field] = 1; }
+  void name(Index variable, std::string const& name) { names_.emplace_back(variable, name); }
+
+  /// What follows belongs to a place of the program's source; an empty one is not known.
+  void set_place(std::string const& place) {
+    place_ = -1;
+    if (place.empty()) return;
+    auto const [at, is_new] = places_.try_emplace(place, static_cast<Index>(system_.places.size()));
+    if (is_new) system_.places.push_back(place);
+    place_ = at->second;
+  }
+  Index place() const { return place_; }
+
+  void constrain(Kind kind, Index source, Index destination, Index offset = 0) {
+    if (source == nothing || destination == nothing) return;
+    system_.constraints.push_back({kind, source, destination, offset});
+    system_.place_of_constraint.push_back(place_);
+  }
+  void address(Index object, Index destination) { constrain(Kind::address_of, object, destination); }
+  void copy(Index source, Index destination) {
+    if (source != destination) constrain(Kind::copy, source, destination);
+  }
+  void load(Index pointer, Index destination) { constrain(Kind::load, pointer, destination); }
+  void store(Index source, Index pointer) { constrain(Kind::store, source, pointer); }
+  void add_call(Index pointer) { system_.calls.push_back({pointer, place_}); }
+
+  /// A pointer moved by bytes, also backwards, which leads to all places at multiples of as many.
+  Index moved(Index pointer, std::int64_t bytes);
+  /// A pointer moved by any number of steps of as many bytes.
+  Index stepped(Index pointer, std::int64_t bytes);
+
+  points_to::ConstraintSystem take();
+
+ private:
+  Index derived(Kind kind, Index pointer, Index offset);
+
+  points_to::ConstraintSystem system_;
+  std::vector<std::pair<Index, std::string>> names_;
+  std::unordered_map<std::string, Index> places_;
+  std::unordered_map<std::uint64_t, Index> derived_;  // by pointer, kind and offset
+  Index place_ = -1;
+};
+
+}  // namespace hornbill::extract
