@@ -119,11 +119,12 @@ void add_extract(CLI::App& app, int&) {
       ->check(at_least(0))
       ->capture_default_str();
   command->add_flag("--json", a->json, "Print JSON");
-  command->footer(fmt::format(
-      "Bitcode of LLVM {} and older is read, best made by `clang -g -O1 -Xclang -disable-llvm-passes -c -emit-llvm`. Examples:\n"
-      "  hornbill extract program.bc -o program.h5\n"
-      "  hornbill pointsto program.h5 --query main::argv --calls",
-      extract::llvm_version()));
+  command->footer(
+      fmt::format("Bitcode of LLVM {} and older is read, best made by `clang -g -O1 -Xclang -disable-llvm-passes -c "
+                  "-emit-llvm`. Examples:\n"
+                  "  hornbill extract program.bc -o program.h5\n"
+                  "  hornbill pointsto program.h5 --query main::argv --calls",
+                  extract::llvm_version()));
   command->callback([a] {
     a->options.integers = integers.at(a->integers);
     a->options.entry = a->is_library   ? extract::Entry::library

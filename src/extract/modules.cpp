@@ -60,14 +60,11 @@ std::unique_ptr<llvm::Module> read_module(std::string const& file, llvm::LLVMCon
 class LinkErrors {
  public:
   explicit LinkErrors(llvm::LLVMContext& context) : context_(context) {
-    context.setDiagnosticHandlerCallBack(
-        [](auto const& diagnostic, void* errors) {
-          if (diagnostic.getSeverity() != llvm::DS_Error) return;
-          llvm::raw_string_ostream out(*static_cast<std::string*>(errors));
-          llvm::DiagnosticPrinterRawOStream printer(out);
-          diagnostic.print(printer);
-        },
-        &text_);
+#if LLVM_VERSION_MAJOR >= 19
+    context.setDiagnosticHandlerCallBack([](auto const* d, void* errors) { add(*d, errors); }, &text_);
+#else
+    context.setDiagnosticHandlerCallBack([](auto const& d, void* errors) { add(d, errors); }, &text_);
+#endif
   }
   ~LinkErrors() { context_.setDiagnosticHandlerCallBack(nullptr); }
   LinkErrors(LinkErrors const&) = delete;
@@ -75,6 +72,13 @@ class LinkErrors {
   std::string const& text() const { return text_; }
 
  private:
+  static void add(llvm::DiagnosticInfo const& diagnostic, void* errors) {
+    if (diagnostic.getSeverity() != llvm::DS_Error) return;
+    llvm::raw_string_ostream out(*static_cast<std::string*>(errors));
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    diagnostic.print(printer);
+  }
+
   llvm::LLVMContext& context_;
   std::string text_;
 };

@@ -121,7 +121,7 @@ void Translator::name_variables(llvm::Function const& function) {
         debug && debug->getNumVariableLocationOps() == 1)
       name_variable(debug->getVariableLocationOp(0), debug->getVariable(), function);
 #if LLVM_VERSION_MAJOR >= 19
-    for (auto const& record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
+    for (llvm::DbgVariableRecord& record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
       if (record.isDbgValue() && record.getNumVariableLocationOps() == 1)
         name_variable(record.getVariableLocationOp(0), record.getVariable(), function);
 #endif
