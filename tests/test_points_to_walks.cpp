@@ -29,8 +29,9 @@ struct AddChildren {
   KOKKOS_FUNCTION void operator()(shared::SetWorker<Memory> const& worker, shared::QueueWorker<Memory>& items,
                                   std::uint32_t item) const {
     if (worker.lane() == 0) Kokkos::atomic_inc(&visits(item));
-    for (std::uint32_t base = 0; base < num_children; base += static_cast<std::uint32_t>(backend::lanes_together())) {
-      auto const k = base + worker.lane(), child = num_roots + num_children * item + k;
+    auto const lanes = static_cast<std::uint32_t>(backend::lanes_together()), first = num_roots + num_children * item;
+    for (std::uint32_t base = 0; base < num_children && first + base < visits.extent(0); base += lanes) {
+      auto const k = base + worker.lane(), child = first + k;
       items.add(k < num_children && child < visits.extent(0), child);
     }
   }
