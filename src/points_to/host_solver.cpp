@@ -180,12 +180,16 @@ void HostSolver::merge_contents(SetId targets, Index variable) {
 
 /// Edges for loads and stores of pointers that have the same new targets.
 void HostSolver::add_edges(SetId targets, Group group) {
-  find_ends(group, ConstraintKind::load);
-  if (!ends_.empty()) find_contents(targets, ConstraintKind::load);
-  connect(contents_, ends_, report_.load_edges);
-  find_ends(group, ConstraintKind::store);
-  if (!ends_.empty()) find_contents(targets, ConstraintKind::store);
-  connect(ends_, contents_, report_.store_edges);
+  contents_.clear();
+  for (auto const kind : {ConstraintKind::load, ConstraintKind::store}) {
+    find_ends(group, kind);
+    if (ends_.empty()) continue;
+    if (contents_.empty() || plan_.outside >= 0) find_contents(targets, kind);  // which differ in the outside alone
+    if (kind == ConstraintKind::load)
+      connect(contents_, ends_, report_.load_edges);
+    else
+      connect(ends_, contents_, report_.store_edges);
+  }
 }
 
 /// What is loaded from targets, or stored into.
