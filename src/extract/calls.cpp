@@ -12,17 +12,6 @@ namespace hornbill::extract {
 
 using llvm::dyn_cast, llvm::isa;
 
-namespace {
-
-/// What is called, behind casts and aliases; none for a pointer.
-llvm::Function const* callee_of(llvm::CallBase const& call) {
-  auto const* callee = call.getCalledOperand()->stripPointerCasts();
-  if (auto const* alias = dyn_cast<llvm::GlobalAlias>(callee)) callee = alias->getAliaseeObject();
-  return dyn_cast<llvm::Function>(callee);
-}
-
-}  // namespace
-
 void Translator::add_call(llvm::CallBase const& call) {
   if (call.isInlineAsm()) {
     ignore(call, "inline assembly: its operands escape, its result comes from outside");

@@ -37,6 +37,12 @@ std::string place_of(llvm::Instruction const& instruction) {
   return fmt::format("{}:{}:{}", at->getFilename().str(), at->getLine(), at->getColumn());
 }
 
+llvm::Function const* callee_of(llvm::CallBase const& call) {
+  auto const* callee = call.getCalledOperand()->stripPointerCasts();
+  if (auto const* alias = llvm::dyn_cast<llvm::GlobalAlias>(callee)) callee = alias->getAliaseeObject();
+  return llvm::dyn_cast<llvm::Function>(callee);
+}
+
 Memory::Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
                Report& report)
     : module_(module), externals_(externals), options_(options), system_(system), report_(report) {
@@ -176,7 +182,7 @@ void Memory::add_locals(llvm::Function const& function) {
         if (local->isArrayAllocation()) layout.period = layout.size;
         add(*local, *local->getAllocatedType(), layout, name, variable ? variable->getType() : nullptr);
       } else if (auto const* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-        auto const* const callee = call->getCalledFunction();
+        auto const* const callee = callee_of(*call);
         if (callee && callee->isDeclaration() && !callee->isIntrinsic()) add_allocations(*callee, *call, call);
       }
     }

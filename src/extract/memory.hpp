@@ -21,6 +21,9 @@ namespace hornbill::extract {
 /// "file.c:12:3" of an instruction; empty where it is not known.
 std::string place_of(llvm::Instruction const& instruction);
 
+/// The function that is called, behind casts and aliases; none where it is a pointer's.
+llvm::Function const* callee_of(llvm::CallBase const& call);
+
 /// Bytes of an object, and how many of them repeat.
 struct Layout {
   Index size = 1, period = 1;

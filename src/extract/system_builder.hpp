@@ -51,7 +51,6 @@ class SystemBuilder {
     if (is_new) system_.places.push_back(place);
     place_ = at->second;
   }
-  Index place() const { return place_; }
 
   void constrain(Kind kind, Index source, Index destination, Index offset = 0) {
     if (source == nothing || destination == nothing) return;

@@ -162,6 +162,12 @@ class Extract(CommandLine):
         self.assertTrue(self.aliases("u", "t"))
         self.assertFalse(self.aliases("a", "d"))
 
+    def test_memory_through_old_declarations(self):
+        self.check("""
+            char *malloc(), *realloc(); int x; int **p, *a;
+            int main() { p = (int **)malloc(8); *p = &x; p = (int **)realloc(p, 64); a = *p; return 0; }""",
+            {"p": ["malloc", "realloc"], "a": ["x"]}, levels=LEVELS[:2])
+
     def test_callbacks(self):
         self.check("""
             #include <stdlib.h>
