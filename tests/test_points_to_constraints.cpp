@@ -36,7 +36,7 @@ constexpr std::string_view objects = "9\n6\n5\n0,0,0\n1,3,0\n2,2,0\n3,1,0\n4,2,1
 
 bool is_same(ConstraintSystem const& a, ConstraintSystem const& b) {
   return a.num_variables == b.num_variables && a.object_sizes == b.object_sizes && a.is_function == b.is_function &&
-         a.object_periods == b.object_periods && a.outside == b.outside && a.is_stop == b.is_stop &&
+         a.object_periods == b.object_periods && a.outside == b.outside && a.bytes_to_end == b.bytes_to_end &&
          a.constraints == b.constraints && a.variable_names == b.variable_names;
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("constraints: what is wrong in a text is named by its line") {
   refuse({"0,4,7,0,0\n"}, "c: has 0 constraints of kind 1 (copy); its header says 4");  // none
   refuse({"1,0,0,0,1\n0,4,7,0,0\n"}, "c: has 0 constraints of kind 4 (offset); its header says 1");
   refuse({"1,0,0,0,0,0\n0,4,7,0,0\n1,7,7,5,0\n"}, "c: has 1 constraints of kind 5 (any-offset); its header says 0");
-  refuse({"9\n1\n0,4,7,6,0\n"}, "line 3: kind 6 is unknown");
+  refuse({"9\n1\n0,4,7,7,0\n"}, "line 3: kind 7 is unknown");
   refuse({"9\n1\n0,4,7,-1,0\n"}, "line 3: kind -1 is unknown");
   refuse({"9\n1\n1,4,7,0,0\n"}, "line 3: constraint 1 where 0 is next");
   refuse({"9\n1\n0,7,8,0,0\n"},
@@ -178,7 +178,7 @@ TEST_CASE("constraints: what is wrong in a text is named by its line") {
   refuse({"9\n1\n0,8,7,4,536870912\n"}, "line 3: offset 536870912 is beyond 536870911");
   refuse({"9\n1\n0,8,7,2,1\n"}, "line 3: has offset 1, but is of kind 2 (load)");
   refuse({"9\n1\n0,8,7,1\n"}, "line 3: has 4 numbers; 5 are needed");
-  refuse({"9\n1\n0,8,7,1,0,0,0\n"}, "line 3: has more than 6 numbers");
+  refuse({"9\n1\n0,8,7,1,0,0,0,0\n"}, "line 3: has more than 7 numbers");
   refuse({"9\n1\n0,8,7,1,\n"}, "line 3: '' is not a whole number");
   refuse({"9\n1\n0,8,4294967296,1,0\n"}, "line 3: '4294967296' is too large");
   refuse({"9\n1\n0,8,7.5,1,0\n"}, "line 3: '7.5' is not a whole number");
@@ -212,8 +212,6 @@ TEST_CASE("constraints: periods of objects, and the outside") {
   CHECK(system.object_periods == std::vector<Index>{1, 2, 2});
   CHECK(system.outside == 0);
   CHECK(read(with("4\n1\n-1\n0,1,0,0\n1,1,0,0\n")).object_periods.empty());
-  CHECK(read(with("4\n1\n-1\n0,2,0,0,0,1\n1,1,0,0,0,0\n")).is_stop == std::vector<std::uint8_t>{1, 0});
-  refuse(with("4\n0\n-1\n0,1,0,0,0,2\n"), "line 4: isStop is 2; 0 or 1 is needed");
   refuse(with("4\n1\n-1\n0,1,0,1\n1,1,0\n"), "line 5: has 3 numbers; 4 are needed: id,size,isFunction,period");
   refuse(with("4\n1\n-1\n0,1,0,1,1\n1,1,0,0\n"), "5 are needed: id,size,isFunction,period,isOutside");
   refuse(with("4\n1\n-1\n0,1,0,0,1\n1,1,0,0,1\n"), "line 5: is outside, as object 0 is; there is one such object");
@@ -221,6 +219,35 @@ TEST_CASE("constraints: periods of objects, and the outside") {
   refuse(with("4\n0\n-1\n0,1,0,2\n"), "o:objects: object 0 has period 2; 0 to 1 are possible");
   refuse(with("4\n0\n-1\n0,1,0,-1\n"), "object 0 has period -1");
   refuse(with("4\n1\n-1\n0,2,0,1\n1,1,0,2\n"), "object 1 has period 2, but is a field of object 0, whose period is 1");
+}
+
+TEST_CASE("constraints: fields of several bytes") {
+  auto const with = [](std::string const& objects) { return Texts{"4\n0\n", objects, {}, {}}; };
+  CHECK(read(with("4\n1\n-1\n0,2,0,0,0,12\n1,1,0,0,0,8\n")).bytes_to_end == std::vector<Index>{12, 8});
+  CHECK(read(with("4\n1\n-1\n0,2,0,0,0,2\n1,1,0,0,0,1\n")).bytes_to_end.empty());
+  refuse(with("4\n1\n-1\n0,2,0,0,0,8\n1,1,0,0,0,8\n"),
+         "o:objects: object 0 has 8 bytes to its end; 9 to 536870911 are possible");
+  refuse(with("4\n0\n-1\n0,1,0,0,0,0\n"), "object 0 has 0 bytes to its end; 1 to 536870911 are possible");
+  refuse(with("4\n0\n-1\n0,0,0,0,0,1\n"), "object 0 has 1 bytes to its end; 0 to 0 are possible");
+  refuse(with("4\n1\n-1\n0,2,0,4,0,12\n1,1,0,4,0,8\n"),
+         "object 0 has period 4, but none of its fields begins so far before its end");
+}
+
+TEST_CASE("constraints: offsets into fields of several bytes lead to both ends") {
+  // fields at bytes 0, 4 and 12 of 16, of which the last 12 repeat; p -> the first one
+  ConstraintSystem system;
+  system.object_sizes = {3, 2, 1};
+  system.bytes_to_end = {16, 12, 4};
+  system.object_periods = {12, 12, 12};
+  system.is_function = {0, 0, 0};
+  system.num_variables = 10;
+  Index const p = 3;
+  system.constraints = {{ConstraintKind::address_of, 0, p}};
+  for (Index v = 4; Index const k : {4, 6, 13, 17, 24})
+    system.constraints.push_back({ConstraintKind::offset, p, v++, k});
+  system.constraints.push_back({ConstraintKind::any_offset, p, 9, 12});
+  auto const sets = reference::points_to_sets(system);
+  CHECK(sets == std::vector<std::vector<Index>>{{}, {}, {}, {0}, {1}, {1, 2}, {1, 2}, {1, 2}, {2}, {0, 2}});
 }
 
 TEST_CASE("constraints: offsets go round in objects with periods") {

@@ -36,6 +36,9 @@ class Solver {
       case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
       case ConstraintKind::offset:
         return for_each(c.source, [&](Index o) { return insert_field(o, c.offset, c.destination); });
+      case ConstraintKind::function_offset:
+        return for_each(c.source,
+                        [&](Index o) { return system_.is_function[o] && insert_field(o, c.offset, c.destination); });
       case ConstraintKind::any_offset:
         return for_each(c.source, [&](Index o) { return insert_fields(o, c.offset, c.destination); });
     }
@@ -53,41 +56,56 @@ class Solver {
     while (o > 0 && system_.object_sizes[o - 1] > 1) --o;
     return o;
   }
-  /// Behind the last field come the last `period` ones again, and again.   \return -1 if there is no such field
-  Index field_behind(Index o, Index offset) const {
-    Index const last = o + system_.object_sizes[o] - 1, period = system_.period_of(o);
-    if (o > last) return -1;
-    Index field = o;
+  Index bytes_to_end(Index o) const {
+    return system_.bytes_to_end.empty() ? system_.object_sizes[o] : system_.bytes_to_end[o];
+  }
+  /// Where a field begins in its object.
+  Index first_byte(Index o) const { return bytes_to_end(first_field(o)) - bytes_to_end(o); }
+  /// Behind the last byte come the last `period` ones again, and again.   \return -1 if there is no such byte
+  Index byte_behind(Index object, Index byte, Index offset) const {
+    Index const size = bytes_to_end(object), period = system_.period_of(object);
+    if (size == 0) return -1;
     for (Index step = 0; step < offset; ++step) {
-      ++field;
-      if (field > last && period == 0) return -1;
-      if (field > last) field -= period;
+      ++byte;
+      if (byte == size && period == 0) return -1;
+      if (byte == size) byte -= period;
     }
-    return field;
+    return byte;
+  }
+  /// The field that has a byte, and the next one, unless the byte is its first one.
+  bool insert_fields_at(Index object, Index byte, Index variable) {
+    Index field = object;
+    while (field + 1 < object + system_.object_sizes[object] && first_byte(field + 1) <= byte) ++field;
+    bool changes = insert(field, variable);
+    for (Index next = byte; next >= 0 && first_byte(field) != byte;) {
+      next = byte_behind(object, next, 1);
+      for (Index f = object; f < object + system_.object_sizes[object]; ++f)
+        if (first_byte(f) == next) return insert(f, variable) || changes;
+    }
+    return changes;
   }
   bool insert_field(Index o, Index offset, Index variable) {
-    Index const field = field_behind(o, offset);
-    return field >= 0 && insert(field, variable);
+    Index const byte = byte_behind(first_field(o), first_byte(o), offset);
+    return byte >= 0 && insert_fields_at(first_field(o), byte, variable);
   }
   /// What any number of steps of `stride`, forwards and backwards, leads to.
   bool insert_fields(Index o, Index stride, Index variable) {
-    Index const first = first_field(o), size = system_.object_sizes[first];
+    Index const first = first_field(o), size = bytes_to_end(first);
     if (size == 0) return false;
     if (stride > 0 && system_.is_function[first]) return insert(o, variable);
     std::vector<bool> is_reached(static_cast<std::size_t>(size));
-    is_reached[o - first] = true;
+    is_reached[first_byte(o)] = true;
     for (bool changes = true; changes;) {
       changes = false;
       for (Index from = 0; from < size; ++from) {
-        Index const to = field_behind(first + from, std::max<Index>(stride, 1)) - first;
+        Index const to = byte_behind(first, from, std::max<Index>(stride, 1));
         if (to < 0 || is_reached[from] == is_reached[to]) continue;
         is_reached[from] = is_reached[to] = changes = true;
       }
     }
     bool changes = false;
-    for (Index k = 0; k < size; ++k)
-      if (is_reached[k] && (first + k == o || system_.is_stop.empty() || system_.is_stop[first + k]))
-        changes |= insert(first + k, variable);
+    for (Index byte = 0; byte < size; ++byte)
+      if (is_reached[byte]) changes |= insert_fields_at(first, byte, variable);
     return changes;
   }
   /// With each object that is in a set now.

@@ -180,10 +180,10 @@ void ListSolver<ExecutionSpace>::allocate_rows() {
     source(c, to);
     to[1] = static_cast<std::uint32_t>(c.offset);
   });
-  if (std::ranges::any_of(plan_.constraints, [](Constraint const& c) { return c.kind == Kind::any_offset; }))
+  if (std::ranges::any_of(plan_.constraints, [](Constraint const& c) { return c.kind >= Kind::any_offset; }))
     throw InputError("lists do not have constraints of kind 5");
-  if (!plan_.object_periods.empty() || plan_.outside >= 0)
-    throw InputError("lists have neither objects with periods nor an outside");
+  if (!plan_.object_periods.empty() || !plan_.bytes_to_end.empty() || plan_.outside >= 0)
+    throw InputError("lists have neither fields of several bytes, nor objects with periods, nor an outside");
   s_.list_of_row = filled(s_.stores.entries.extent(0) + 1, 0u);
 }
 

@@ -134,7 +134,9 @@ class Answers {
     std::vector<bool> is_known(system_.num_variables);
     for (std::size_t c = 0; c < system_.constraints.size(); ++c) {
       auto const& constraint = system_.constraints[c];
-      if (constraint.kind != ConstraintKind::offset || constraint.offset == 0 || is_known[constraint.source]) continue;
+      if ((constraint.kind != ConstraintKind::offset && constraint.kind != ConstraintKind::function_offset) ||
+          constraint.offset == 0 || is_known[constraint.source])
+        continue;
       is_known[constraint.source] = true;
       CallAnswer answer{{constraint.source, system_.place_of_constraint.empty() ? -1 : system_.place_of_constraint[c]},
                         functions_of(constraint.source)};

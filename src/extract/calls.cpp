@@ -42,8 +42,8 @@ void Translator::add_known_call(llvm::CallBase const& call, llvm::Function const
 
 void Translator::call_through(Index pointer, std::vector<Index> const& arguments, Index result) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i] != nothing) system_.store(arguments[i], system_.moved(pointer, 2 + static_cast<Index>(i)));
-  if (result != nothing) system_.load(system_.moved(pointer, 1), result);
+    if (arguments[i] != nothing) system_.store(arguments[i], system_.of_functions(pointer, 2 + static_cast<Index>(i)));
+  if (result != nothing) system_.load(system_.of_functions(pointer, 1), result);
 }
 
 void Translator::add_pointer_call(llvm::CallBase const& call) {
@@ -189,7 +189,7 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
       case ExternalEffect::Kind::fills: {
         if (allocation == call.allocations.begin() || argument(effect.argument) == nothing) break;
         Index const object = *std::prev(allocation);
-        for (std::int64_t at = 0; at < system_.size_of(object); at += step_of_copies())
+        for (std::int64_t at = 0; at < system_.bytes_of(object); at += step_of_copies())
           copy_word(system_.moved(address_of(object), at), system_.moved(argument(effect.argument), at));
         break;
       }

@@ -169,9 +169,8 @@ Index Translator::pointer_of(llvm::GEPOperator const& gep) {
       pointer = indexed(pointer, element, array ? array->getNumElements() : 0);
     }
   }
-  // One that moves on in a loop, or through characters, which are no fields: any number of steps, in one.
-  bool const is_character = gep.getSourceElementType()->isIntegerTy(8) && bytes % 4 != 0;
-  return is_character || depends_on_itself(gep) ? system_.stepped(pointer, bytes) : system_.moved(pointer, bytes);
+  // One that moves on in a loop: any number of steps, in one.
+  return depends_on_itself(gep) ? system_.stepped(pointer, bytes) : system_.moved(pointer, bytes);
 }
 
 // --- integers ---

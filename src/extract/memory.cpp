@@ -1,6 +1,7 @@
 #include "memory.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/Dwarf.h>
@@ -9,7 +10,6 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <hornbill/points_to/detail/fields.hpp>
 
 namespace hornbill::extract {
 namespace {
@@ -29,6 +29,11 @@ llvm::DIType const* stripped(llvm::DIType const* type) {
 
 std::int64_t bytes_of(llvm::TypeSize size) { return static_cast<std::int64_t>(size.getKnownMinValue()); }
 
+bool has_pointers(llvm::Type& type) {
+  if (type.isPtrOrPtrVectorTy()) return true;
+  return std::ranges::any_of(type.subtypes(), [](llvm::Type* part) { return has_pointers(*part); });
+}
+
 }  // namespace
 
 std::string place_of(llvm::Instruction const& instruction) {
@@ -46,7 +51,7 @@ llvm::Function const* callee_of(llvm::CallBase const& call) {
 Memory::Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
                Report& report)
     : module_(module), externals_(externals), options_(options), system_(system), report_(report) {
-  system_.add_object(1, 1, false);
+  system_.add_object();
   system_.name(outside, "outside");
   add_functions();
   add_globals();
@@ -58,13 +63,6 @@ std::vector<Index> const& Memory::allocations_of(llvm::Value const& call_or_func
   static std::vector<Index> const none;
   auto const found = allocations_.find(&call_or_function);
   return found == allocations_.end() ? none : found->second;
-}
-
-Index Memory::field_at(Index object, std::int64_t byte) const {
-  if (byte < 0 || byte > points_to::largest_offset) return nothing;
-  auto const field =
-      points_to::detail::field_at(static_cast<Index>(byte), system_.size_of(object), system_.period_of(object));
-  return field < 0 ? nothing : object + field;
 }
 
 Layout Memory::folded(std::int64_t bytes, std::string const& name, std::string const& place) {
@@ -85,30 +83,43 @@ Layout Memory::layout_of(llvm::Type& type, std::string const& name, std::string 
 
 void Memory::add(llvm::Value const& value, llvm::Type& type, Layout layout, std::string const& name,
                  llvm::DIType const* debug_type) {
-  Index const object = system_.add_object(layout.size, layout.period, false);
-  object_of_[&value] = object;
-  add_stops(object, layout, 0, type);
+  auto begins = words_of(layout);
+  add_begins(begins, 0, type);
+  std::ranges::sort(begins);
+  begins.erase(std::ranges::unique(begins).begin(), begins.end());
+  begins.erase(std::ranges::lower_bound(begins, layout.size), begins.end());
+  Index const object = object_of_[&value] = system_.add_object(layout.size, begins, layout.period);
   if (!name.empty()) system_.name(object, name);
   if (!name.empty() && debug_type) name_fields(object, layout, 0, name, debug_type);
 }
 
-/// Where numbers and pointers begin. An array of bytes may be anything, so that words of it are enough.
-void Memory::add_stops(Index first, Layout layout, std::int64_t at, llvm::Type& type) {
-  if (at >= layout.size || !type.isSized()) return;
+/// Where pointers may lie, whatever the type is.
+std::vector<Index> Memory::words_of(Layout layout) const {
+  std::vector<Index> begins;
+  auto const word = static_cast<Index>(module_.getDataLayout().getPointerSize());
+  for (Index at = 0; at < layout.size; at += word) begins.push_back(at);
+  return begins;
+}
+
+/// Where numbers and pointers begin. Of an array without pointers, words are enough.
+void Memory::add_begins(std::vector<Index>& begins, std::int64_t at, llvm::Type& type) const {
+  if (at >= options_.max_bytes || !type.isSized()) return;
+  begins.push_back(static_cast<Index>(at));
   auto const& data = module_.getDataLayout();
   if (auto* structure = llvm::dyn_cast<llvm::StructType>(&type)) {
     for (unsigned i = 0; i < structure->getNumElements(); ++i)
-      add_stops(first, layout, at + static_cast<std::int64_t>(data.getStructLayout(structure)->getElementOffset(i)),
-                *structure->getElementType(i));
+      add_begins(begins, at + static_cast<std::int64_t>(data.getStructLayout(structure)->getElementOffset(i)),
+                 *structure->getElementType(i));
     return;
   }
   auto* const array = llvm::dyn_cast<llvm::ArrayType>(&type);
-  if (!array) return system_.add_stop(first + static_cast<Index>(at));
+  if (!array) return;
   auto* const element = array->getElementType();
   auto const size = bytes_of(data.getTypeAllocSize(element));
-  if (element->isIntegerTy(8) && array->getNumElements() > 1) return;
-  for (std::uint64_t i = 0; i < array->getNumElements() && at + static_cast<std::int64_t>(i) * size < layout.size; ++i)
-    add_stops(first, layout, at + static_cast<std::int64_t>(i) * size, *element);
+  auto const count =
+      has_pointers(*element) ? array->getNumElements() : std::min<std::uint64_t>(array->getNumElements(), 1);
+  for (std::uint64_t i = 0; i < count && size > 0 && at + static_cast<std::int64_t>(i) * size < options_.max_bytes; ++i)
+    add_begins(begins, at + static_cast<std::int64_t>(i) * size, *element);
 }
 
 /// Names of members, each at its byte; the first one has the name of the whole.
@@ -124,7 +135,8 @@ void Memory::name_fields(Index first, Layout layout, Index at, std::string const
     auto const byte = at + static_cast<Index>(member->getOffsetInBits() / 8);
     if (byte >= layout.size) continue;
     auto const full = member->getName().empty() ? name : fmt::format("{}.{}", name, member->getName().str());
-    if (byte > 0 && !member->getName().empty()) system_.name(first + byte, full);
+    auto const fields = system_.fields_at(first, byte);
+    if (byte > 0 && !member->getName().empty() && fields.size() == 1) system_.name(fields.front(), full);
     name_fields(first, layout, byte, full, member->getBaseType());
   }
 }
@@ -143,9 +155,10 @@ void Memory::add_functions() {
   for (auto const& function : module_) {
     if (function.isIntrinsic()) continue;
     bool const is_open = function.isVarArg();
-    auto const size = 2 + static_cast<Index>(function.arg_size()) + (is_open ? 1 : 0);
-    Index const object = system_.add_object(size, is_open ? 1 : 0, true);
-    object_of_[&function] = object;
+    std::vector<Index> fields(2 + function.arg_size() + (is_open ? 1 : 0));
+    std::iota(fields.begin(), fields.end(), 0);
+    Index const object = object_of_[&function] =
+        system_.add_object(static_cast<Index>(fields.size()), fields, is_open ? 1 : 0, true);
     auto const name = function.getName().str();
     system_.name(object, name);
     system_.name(return_of(object), name + "::return");
@@ -199,11 +212,10 @@ void Memory::add_allocations(llvm::Function const& function, llvm::Value const& 
   for (auto const& effect : known->second)
     for (auto const& value : effect.values) {
       if (value.kind == ExternalValue::Kind::fixed && fixed_.try_emplace(&function, system_.num_objects()).second)
-        system_.name(system_.add_object(1, 1, false), fmt::format("memory of {}", known->first));
+        system_.name(system_.add_object(), fmt::format("memory of {}", known->first));
       if (value.kind != ExternalValue::Kind::fresh || (!call && !function.hasAddressTaken())) continue;
       auto const layout = layout_of_allocation(value, call, name);
-      constexpr Index stop_distance = 4;  // of types that are not known
-      allocations_[&owner].push_back(system_.add_object(layout.size, layout.period, false, stop_distance));
+      allocations_[&owner].push_back(system_.add_object(layout.size, words_of(layout), layout.period));
       system_.name(allocations_[&owner].back(), name);
     }
 }

@@ -29,8 +29,8 @@ struct Layout {
   Index size = 1, period = 1;
 };
 
-/// Makes an object for each of them, a field for each byte. Where a function's fields are: itself, what it returns, its
-/// parameters, and what else it is called with.
+/// Makes an object for each of them, with a field for each number or pointer of its type. A function's fields are
+/// itself, what it returns, its parameters, and what else it is called with.
 class Memory {
  public:
   Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
@@ -45,8 +45,6 @@ class Memory {
   std::vector<Index> const& allocations_of(llvm::Value const& call_or_function) const;
   /// The object that a function outside always returns.
   Index fixed_object_of(llvm::Function const& function) const { return fixed_.at(&function); }
-  /// The field at a byte of an object; nothing if there is none.
-  Index field_at(Index object, std::int64_t byte) const;
 
  private:
   Layout layout_of(llvm::Type& type, std::string const& name, std::string const& place);
@@ -54,7 +52,8 @@ class Memory {
   Layout layout_of_allocation(ExternalValue const& value, llvm::CallBase const* call, std::string const& name);
   void add(llvm::Value const& value, llvm::Type& type, Layout layout, std::string const& name,
            llvm::DIType const* debug_type);
-  void add_stops(Index first, Layout layout, std::int64_t at, llvm::Type& type);
+  std::vector<Index> words_of(Layout layout) const;
+  void add_begins(std::vector<Index>& begins, std::int64_t at, llvm::Type& type) const;
   void name_fields(Index first, Layout layout, Index at, std::string const& name, llvm::DIType const* type);
   void add_globals();
   void add_functions();

@@ -3,12 +3,25 @@
 #include <algorithm>
 #include <limits>
 
+#include <hornbill/points_to/detail/fields.hpp>
+
 namespace hornbill::extract {
+
+std::vector<Index> SystemBuilder::fields_at(Index object, std::int64_t byte) const {
+  std::vector<Index> fields;
+  if (byte < 0 || byte > points_to::largest_offset) return fields;
+  points_to::detail::ObjectFields const all{first_.data(), system_.object_sizes.data(), system_.bytes_to_end.data(),
+                                            system_.object_periods.data(), system_.is_function.data()};
+  auto const found = all.at_offset(object, static_cast<Index>(byte));
+  for (Index const field : {found.first, found.second})
+    if (field >= 0) fields.push_back(field);
+  return fields;
+}
 
 Index SystemBuilder::derived(Kind kind, Index pointer, Index offset) {
   if (pointer == nothing) return nothing;
-  auto const key = static_cast<std::uint64_t>(pointer) << 31 | static_cast<std::uint64_t>(offset) << 1 |
-                   (kind == Kind::offset ? 1u : 0u);
+  auto const key = static_cast<std::uint64_t>(pointer) << 32 | static_cast<std::uint64_t>(offset) << 2 |
+                   (static_cast<std::uint64_t>(kind) & 3);
   auto const [at, is_new] = derived_.try_emplace(key, system_.num_variables);
   if (!is_new) return at->second;
   Index const variable = add_variable();

@@ -1,6 +1,8 @@
 // Constraints as they come. Internal to src/extract.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -20,27 +22,28 @@ class SystemBuilder {
  public:
   using Kind = points_to::ConstraintKind;
 
-  /// Bytes at multiples of `stop_distance` may have pointers, or be of a type that is not known.
-  /// \return its first field
-  Index add_object(Index size, Index period, bool is_function, Index stop_distance = 8) {
+  /// \param begins  of fields, in bytes from the object's beginning, ascending   \return its first field
+  Index add_object(Index bytes, std::span<Index const> begins, Index period, bool is_function = false) {
     auto const first = system_.num_objects();
-    for (Index k = size; k > 0; --k) {
-      system_.object_sizes.push_back(k);
+    auto left = static_cast<Index>(begins.size());
+    for (Index const begin : begins) {
+      first_.push_back(first);
+      system_.object_sizes.push_back(left--);
+      system_.bytes_to_end.push_back(bytes - begin);
       system_.object_periods.push_back(period);
-      system_.is_function.push_back(is_function && k == size);
-      system_.is_stop.push_back((size - k) % stop_distance == 0);
+      system_.is_function.push_back(is_function && begin == 0);
     }
     system_.num_variables = system_.num_objects();
     return first;
   }
+  /// An object of one field.
+  Index add_object() { return add_object(1, std::array{Index{0}}, 1); }
   /// There are no objects behind the first variable.
   Index add_variable() { return system_.num_variables++; }
   Index num_objects() const { return system_.num_objects(); }
-  Index size_of(Index object) const { return system_.object_sizes[object]; }
-  Index period_of(Index object) const { return system_.object_periods[object]; }
-
-  /// A field begins at this byte.
-  void add_stop(Index field) { system_.is_stop[field] = 1; }
+  Index bytes_of(Index object) const { return system_.bytes_to_end[object]; }
+  /// The field that a byte of an object belongs to; the next one too, where the byte is not the field's first one.
+  std::vector<Index> fields_at(Index object, std::int64_t byte) const;
   void name(Index variable, std::string const& name) { names_.emplace_back(variable, name); }
 
   /// What follows belongs to a place of the program's source; an empty one is not known.
@@ -67,6 +70,8 @@ class SystemBuilder {
 
   /// A pointer moved by bytes, also backwards, which leads to all places at multiples of as many.
   Index moved(Index pointer, std::int64_t bytes);
+  /// A field of the functions that a pointer leads to.
+  Index of_functions(Index pointer, Index field) { return derived(Kind::function_offset, pointer, field); }
   /// A pointer moved by any number of steps of as many bytes.
   Index stepped(Index pointer, std::int64_t bytes);
 
@@ -76,6 +81,7 @@ class SystemBuilder {
   Index derived(Kind kind, Index pointer, Index offset);
 
   points_to::ConstraintSystem system_;
+  std::vector<Index> first_;  // [objects], of the object that a field belongs to
   std::vector<std::pair<Index, std::string>> names_;
   std::unordered_map<std::string, Index> places_;
   std::unordered_map<std::uint64_t, Index> derived_;  // by pointer, kind and offset

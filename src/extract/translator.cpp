@@ -33,8 +33,9 @@ void Translator::add_outside() {
   system_.store(mark(), outside);
   std::size_t most = 0;
   for (auto const& function : module_) most = std::max(most, function.arg_size() + (function.isVarArg() ? 1 : 0));
-  for (std::size_t i = 0; i < most; ++i) system_.store(mark(), system_.moved(outside, 2 + static_cast<Index>(i)));
-  system_.load(system_.moved(outside, 1), outside);
+  for (std::size_t i = 0; i < most; ++i)
+    system_.store(mark(), system_.of_functions(outside, 2 + static_cast<Index>(i)));
+  system_.load(system_.of_functions(outside, 1), outside);
 }
 
 void Translator::add_initialisers() {
@@ -65,13 +66,11 @@ void Translator::add_initial(llvm::Constant const& value, Index object, std::int
       add_initial(*value.getAggregateElement(i), object, byte + i * size);
     return;
   }
-  Index const field = memory_.field_at(object, byte);
-  if (field == nothing) return;
-  if (auto const address = address_in(value)) {
-    if (Index const target = memory_.field_at(address->first, address->second); target != nothing)
-      system_.address(target, field);
-  } else {
-    system_.copy(of_constant(value), field);
+  for (Index const field : system_.fields_at(object, byte)) {
+    if (auto const address = address_in(value))
+      for (Index const target : system_.fields_at(address->first, address->second)) system_.address(target, field);
+    else
+      system_.copy(of_constant(value), field);
   }
 }
 
@@ -177,12 +176,14 @@ Index Translator::of(llvm::Value const* value) {
   return at->second;
 }
 
-Index Translator::address_of(Index object) {
-  if (object == nothing) return nothing;
-  auto const [at, is_new] = addresses_.try_emplace(object, nothing);
+Index Translator::address_of(Index object, std::int64_t byte) {
+  auto const fields = system_.fields_at(object, byte);
+  if (fields.empty()) return nothing;
+  bool const is_between = fields.size() > 1;
+  auto const [at, is_new] = addresses_.try_emplace(std::pair(fields.front(), is_between), nothing);
   if (is_new) {
     at->second = system_.add_variable();
-    system_.address(object, at->second);
+    for (Index const field : fields) system_.address(field, at->second);
   }
   return at->second;
 }
@@ -211,7 +212,7 @@ std::optional<std::pair<Index, std::int64_t>> Translator::address_in(llvm::Const
 
 Index Translator::of_constant(llvm::Constant const& constant) {
   if (constant.isNullValue() || llvm::isa<llvm::UndefValue, llvm::ConstantData>(constant)) return nothing;
-  if (auto const address = address_in(constant)) return address_of(memory_.field_at(address->first, address->second));
+  if (auto const address = address_in(constant)) return address_of(address->first, address->second);
   auto const [at, is_new] = variables_.try_emplace(&constant, nothing);
   if (!is_new) return at->second;
   Index const variable = at->second = system_.add_variable();

@@ -1,6 +1,7 @@
 // Constraints of instructions. Internal to src/extract.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -53,7 +54,7 @@ class Translator {
   /// The variable of a value; nothing if that points to nothing.
   Index of(llvm::Value const* value);
   Index of_constant(llvm::Constant const& constant);
-  Index address_of(Index object);
+  Index address_of(Index object, std::int64_t byte = 0);
   std::optional<std::pair<Index, std::int64_t>> address_in(llvm::Constant const& constant) const;
   Index mark() { return mark_ == nothing ? mark_ = address_of(outside) : mark_; }
 
@@ -101,7 +102,7 @@ class Translator {
   Report& report_;
   Index mark_ = nothing;  // a variable that points outside, and to nothing else
   std::unordered_map<llvm::Value const*, Index> variables_;
-  std::unordered_map<Index, Index> addresses_;
+  std::map<std::pair<Index, bool>, Index> addresses_;  // of a field, or of what is between it and the next one
   std::unordered_map<llvm::DILocalVariable const*, Index> named_;
   std::unordered_set<llvm::Value const*> pointer_like_;  // integers of the function that come from or become addresses
 };

@@ -34,8 +34,8 @@ Index require_index(hdf5::Reader const& in, std::int64_t object, Index num_objec
 
 void read_objects(hdf5::Reader const& in, ConstraintSystem& system) {
   system.object_sizes = in.read<Index>("/objects/size");
+  if (in.has("/objects/bytes_to_end")) system.bytes_to_end = in.read<Index>("/objects/bytes_to_end");
   if (in.has("/objects/period")) system.object_periods = in.read<Index>("/objects/period");
-  if (in.has("/objects/is_stop")) system.is_stop = in.read<std::uint8_t>("/objects/is_stop");
   if (in.has_attribute("/objects", "outside"))
     system.outside = require_index(in, in.read_integer_attribute("/objects", "outside"), system.num_objects());
   system.is_function.resize(system.object_sizes.size());
@@ -164,8 +164,8 @@ void write_system(hdf5::Writer& out, ConstraintSystem const& system) {
   out.write_attribute("/constraints", "num_variables", std::int64_t{system.num_variables});
   out.write("/objects/size", system.object_sizes);
   out.write("/objects/functions", functions);
+  if (!system.bytes_to_end.empty()) out.write("/objects/bytes_to_end", system.bytes_to_end);
   if (!system.object_periods.empty()) out.write("/objects/period", system.object_periods);
-  if (!system.is_stop.empty()) out.write("/objects/is_stop", system.is_stop);
   if (system.outside >= 0) out.write_attribute("/objects", "outside", std::int64_t{system.outside});
   if (!system.variable_names.empty()) out.write_strings("/variable_names", system.variable_names);
   if (!system.places.empty()) out.write_strings("/places", system.places);

@@ -28,7 +28,7 @@ namespace {
 using points_to::Constraint, points_to::ConstraintKind, points_to::ConstraintSystem;
 
 constexpr std::string_view constraints_ending = ".cons.txt";
-constexpr std::size_t max_columns = 6;
+constexpr std::size_t max_columns = 7;
 
 bool exists(std::string const& file) {
   std::error_code ignored;
@@ -91,7 +91,7 @@ Index last_field_of_functions(ConstraintSystem const& system) {
 }
 
 /// Number of variables, last object, last field of a function; then `id,size,isFunction` of each object, perhaps with
-/// a period, and whether it is the outside.
+/// a period, whether it is the outside, and bytes to the object's end.
 class ObjectReader {
  public:
   explicit ObjectReader(ConstraintSystem& system) : system_(system) {}
@@ -151,10 +151,7 @@ class ObjectReader {
     system_.is_function.push_back(static_cast<std::uint8_t>(object[2]));
     if (num_columns_ > 3) system_.object_periods.push_back(object[3]);
     if (num_columns_ > 4) read_outside(object);
-    if (num_columns_ > 5) {
-      if (object[5] != 0 && object[5] != 1) throw InputError(fmt::format("isStop is {}; 0 or 1 is needed", object[5]));
-      system_.is_stop.push_back(static_cast<std::uint8_t>(object[5]));
-    }
+    if (num_columns_ > 5) system_.bytes_to_end.push_back(object[5]);
   }
   void read_outside(Columns const& object) {
     if (object[4] != 0 && object[4] != 1) throw InputError(fmt::format("isOutside is {}; 0 or 1 is needed", object[4]));
@@ -167,7 +164,7 @@ class ObjectReader {
   ConstraintSystem& system_;
   static constexpr std::string_view column_names[] = {"id,size,isFunction", "id,size,isFunction,period",
                                                       "id,size,isFunction,period,isOutside",
-                                                      "id,size,isFunction,period,isOutside,isStop"};
+                                                      "id,size,isFunction,period,isOutside,bytesToEnd"};
   std::array<Index, 3> headers_{};
   std::size_t num_headers_ = 0;
   std::size_t num_columns_ = 3;  // of all objects
@@ -195,8 +192,8 @@ class ConstraintReader {
   }
 
  private:
-  /// Of one line: nAddressOf,nCopy,nLoad,nStore,nGep, and where the last kind is counted, nAnyOffset. Of two lines:
-  /// numbers of variables and of constraints.
+  /// Of one line: nAddressOf,nCopy,nLoad,nStore,nGep, and where they are counted, nAnyOffset, nFunctionOffset. Of two
+  /// lines: numbers of variables and of constraints.
   void read_header(Columns const& columns) {
     if (columns.size() != 1) {
       if (num_variables_)
@@ -208,7 +205,7 @@ class ConstraintReader {
                         "the number of variables, and that of constraints",
                         columns.size()));
       for (std::size_t k = 0; k < columns.size(); ++k) counts_[k] = require_count(columns[k]);
-      has_any_offset_ = columns.size() == 6;
+      num_counts_ = columns.size();
       has_header_ = true;
     } else if (!num_variables_) {
       num_variables_ = require_count(columns[0]);
@@ -241,7 +238,8 @@ class ConstraintReader {
       throw InputError(fmt::format("constraint {} where {} is next", columns[0], num_read()));
     if (columns[3] < 0 || columns[3] >= static_cast<Index>(points_to::num_constraint_kinds))
       throw InputError(fmt::format(
-          "kind {} is unknown; known are 0 (address-of), 1 (copy), 2 (load), 3 (store), 4 (offset) and 5 (any-offset)",
+          "kind {} is unknown; known are 0 (address-of), 1 (copy), 2 (load), 3 (store), 4 (offset), 5 (any-offset) and "
+          "6 (function-offset)",
           columns[3]));
     Constraint const constraint{static_cast<ConstraintKind>(columns[3]), columns[1], columns[2], columns[4]};
     if (auto const complaint = points_to::complaint_about(constraint, system_)) throw InputError(*complaint);
@@ -249,7 +247,7 @@ class ConstraintReader {
     ++found_[static_cast<std::size_t>(columns[3])];
   }
 
-  /// A header of five counts the last kind with offsets, where there are some of that.
+  /// Kinds that a header does not count are counted with offsets.
   void check_counts() {
     if (num_constraints_) {
       if (*num_constraints_ != num_read())
@@ -258,7 +256,7 @@ class ConstraintReader {
       return;
     }
     auto found = found_;
-    if (!has_any_offset_) found[4] += std::exchange(found[5], 0);
+    for (auto k = num_counts_; k < found.size(); ++k) found[4] += std::exchange(found[k], 0);
     for (std::size_t k = 0; k < found.size(); ++k)
       if (found[k] != counts_[k])
         fail_truncated(source_.file, fmt::format("has {} constraints of kind {} ({}); its header says {}", found[k], k,
@@ -269,7 +267,8 @@ class ConstraintReader {
   ConstraintSystem& system_;
   bool adds_;
   Offset first_;  // of the constraints that are read
-  bool has_header_ = false, has_any_offset_ = false;
+  bool has_header_ = false;
+  std::size_t num_counts_ = 0;
   std::optional<Index> num_variables_, num_constraints_;
   std::array<std::int64_t, points_to::num_constraint_kinds> counts_{}, found_{};
 };
@@ -342,17 +341,17 @@ void read_calls(NamedText const& source, ConstraintSystem& system, Places& place
 // --- writing ---
 
 std::string objects_text(ConstraintSystem const& system) {
-  bool const have_stops = !system.is_stop.empty(), is_outside_known = have_stops || system.outside >= 0,
+  bool const have_bytes = !system.bytes_to_end.empty(), is_outside_known = have_bytes || system.outside >= 0,
              have_periods = is_outside_known || !system.object_periods.empty();
   auto text = fmt::format(
       "# number of variables; last object; last field of a function; id,size,isFunction{}{}{}\n{}\n{}\n{}\n",
-      have_periods ? ",period" : "", is_outside_known ? ",isOutside" : "", have_stops ? ",isStop" : "",
+      have_periods ? ",period" : "", is_outside_known ? ",isOutside" : "", have_bytes ? ",bytesToEnd" : "",
       system.num_variables, system.num_objects() - 1, last_field_of_functions(system));
   for (Index o = 0; o < system.num_objects(); ++o) {
     fmt::format_to(std::back_inserter(text), "{},{},{}", o, system.object_sizes[o], system.is_function[o]);
     if (have_periods) fmt::format_to(std::back_inserter(text), ",{}", system.period_of(o));
     if (is_outside_known) fmt::format_to(std::back_inserter(text), ",{}", o == system.outside ? 1 : 0);
-    if (have_stops) fmt::format_to(std::back_inserter(text), ",{}", system.is_stop[o]);
+    if (have_bytes) fmt::format_to(std::back_inserter(text), ",{}", system.bytes_to_end[o]);
     text += '\n';
   }
   return text;
@@ -377,9 +376,10 @@ std::string constraints_text(ConstraintSystem const& system) {
   if (!has_fields(system)) {
     text = fmt::format("{}\n{}\n", system.num_variables, system.num_constraints());
   } else {
-    bool const counts_last = counts.back() > 0;
-    text = fmt::format("# nAddressOf,nCopy,nLoad,nStore,nGep{}; id,src,dst,type,offset\n{}\n",
-                       counts_last ? ",nAnyOffset" : "", fmt::join(std::span(counts).first(counts_last ? 6 : 5), ","));
+    std::size_t const num_counts = counts[6] > 0 ? 7 : counts[5] > 0 ? 6 : 5;
+    text = fmt::format("# nAddressOf,nCopy,nLoad,nStore,nGep{}{}; id,src,dst,type,offset\n{}\n",
+                       num_counts > 5 ? ",nAnyOffset" : "", num_counts > 6 ? ",nFunctionOffset" : "",
+                       fmt::join(std::span(counts).first(num_counts), ","));
   }
   for (std::size_t i = 0; i < system.constraints.size(); ++i) {
     auto const& c = system.constraints[i];

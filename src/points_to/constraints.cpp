@@ -1,6 +1,8 @@
 #include <hornbill/points_to/constraints.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -33,14 +35,35 @@ void validate_objects(ConstraintSystem const& system, std::string const& where) 
   }
 }
 
+void validate_bytes(ConstraintSystem const& system, std::string const& where) {
+  if (system.bytes_to_end.empty()) return;
+  require_size(where, "bytes_to_end", system.bytes_to_end.size(), system.object_sizes.size());
+  for (Index o = 0; o < system.num_objects(); ++o) {
+    auto const bytes = system.bytes_to_end[o];
+    bool const is_last = system.object_sizes[o] <= 1;
+    Index const least = is_last ? system.object_sizes[o] : system.bytes_to_end[o + 1] + 1;
+    Index const most = system.object_sizes[o] == 0 ? 0 : largest_offset;
+    if (bytes < least || bytes > most)
+      throw InputError(where, "objects",
+                       fmt::format("object {} has {} bytes to its end; {} to {} are possible", o, bytes, least, most));
+  }
+}
+
 void validate_periods(ConstraintSystem const& system, std::string const& where) {
   if (system.object_periods.empty()) return;
   require_size(where, "object_periods", system.object_periods.size(), system.object_sizes.size());
   auto const first = first_fields(system);
+  auto const& places = system.bytes_to_end.empty() ? system.object_sizes : system.bytes_to_end;
   for (Index o = 0; o < system.num_objects(); ++o) {
-    auto const period = system.object_periods[o], size = system.object_sizes[first[o]];
-    if (period < 0 || period > size)
-      throw InputError(where, "objects", fmt::format("object {} has period {}; 0 to {} are possible", o, period, size));
+    auto const period = system.object_periods[o], bytes = places[first[o]];
+    if (period < 0 || period > bytes)
+      throw InputError(where, "objects",
+                       fmt::format("object {} has period {}; 0 to {} are possible", o, period, bytes));
+    auto const fields = std::span(places).subspan(first[o], static_cast<std::size_t>(system.object_sizes[first[o]]));
+    if (period > 0 && first[o] == o && !std::ranges::binary_search(fields, period, std::greater<>()))
+      throw InputError(
+          where, "objects",
+          fmt::format("object {} has period {}, but none of its fields begins so far before its end", o, period));
     if (period != system.object_periods[first[o]])
       throw InputError(where, "objects",
                        fmt::format("object {} has period {}, but is a field of object {}, whose period is {}", o,
@@ -58,6 +81,7 @@ char const* name_of(ConstraintKind kind) {
     case ConstraintKind::store: return "store";
     case ConstraintKind::offset: return "offset";
     case ConstraintKind::any_offset: return "any-offset";
+    case ConstraintKind::function_offset: return "function-offset";
   }
   return "unknown";
 }
@@ -75,10 +99,9 @@ std::optional<std::string> complaint_about(Constraint const& constraint, Constra
                        system.num_objects() - 1);
   if (offset < 0) return fmt::format("offset {} is negative", offset);
   if (offset > largest_offset) return fmt::format("offset {} is beyond {}", offset, largest_offset);
-  if (offset > 0 && kind != ConstraintKind::offset && kind != ConstraintKind::any_offset)
-    return fmt::format("has offset {}, but is of kind {} ({}): only kinds {} (offset) and {} (any-offset) have one",
-                       offset, static_cast<int>(kind), name_of(kind), static_cast<int>(ConstraintKind::offset),
-                       static_cast<int>(ConstraintKind::any_offset));
+  if (offset > 0 && kind < ConstraintKind::offset)
+    return fmt::format("has offset {}, but is of kind {} ({}): only kinds from {} (offset) on have one", offset,
+                       static_cast<int>(kind), name_of(kind), static_cast<int>(ConstraintKind::offset));
   return std::nullopt;
 }
 
@@ -89,13 +112,8 @@ void validate(ConstraintSystem const& system, std::string const& where) {
   if (!system.variable_names.empty())
     require_size(where, "variable_names", system.variable_names.size(), system.num_variables);
   validate_objects(system, where);
+  validate_bytes(system, where);
   validate_periods(system, where);
-  if (!system.is_stop.empty()) require_size(where, "is_stop", system.is_stop.size(), system.object_sizes.size());
-  for (std::size_t o = 0; o < system.is_stop.size(); ++o)
-    if (system.is_stop[o] > 1)
-      throw InputError(
-          where, "objects",
-          fmt::format("object {} has {} for whether it is a stop; 0 or 1 is needed", o, system.is_stop[o]));
   if (system.outside < -1 || system.outside >= system.num_objects())
     throw InputError(where, "outside",
                      fmt::format("is object {}; objects are 0 to {}", system.outside, system.num_objects() - 1));
@@ -123,7 +141,7 @@ void validate(ConstraintSystem const& system, std::string const& where) {
 void drop_idle_columns(ConstraintSystem& system) {
   if (std::ranges::all_of(system.object_periods, [](Index period) { return period == 0; }))
     system.object_periods.clear();
-  if (std::ranges::all_of(system.is_stop, [](auto is_stop) { return is_stop != 0; })) system.is_stop.clear();
+  if (system.bytes_to_end == system.object_sizes) system.bytes_to_end.clear();
 }
 
 std::vector<Index> first_fields(ConstraintSystem const& system) {

@@ -25,10 +25,20 @@ class Masks {
     for (Index o = 0; o < plan.num_objects(); ++o)
       if (plan.object_sizes[o] > 0) objects_.push_back(o);
   }
-  void require(Constraint const& c) { (c.kind == ConstraintKind::offset ? row_of_ : steps_).try_emplace(c.offset, 0); }
+  void require(Constraint const& c) {
+    if (c.kind == ConstraintKind::any_offset)
+      steps_.try_emplace(c.offset, 0);
+    else
+      row_of_.try_emplace(c.offset, 0);
+    if (c.kind == ConstraintKind::function_offset) of_functions_.try_emplace(c.offset, 0);
+  }
+  /// The last one is that of functions.
   std::vector<std::uint64_t> rows() {
     auto const words = words_of_mask(plan_);
-    std::vector<std::uint64_t> rows(words * row_of_.size());
+    std::vector<std::uint64_t> rows(words * (row_of_.size() + 1));
+    for (Index const o : objects_)
+      if (plan_.is_function[o])
+        rows[row_of_.size() * words + unsigned_of(o) / 64] |= std::uint64_t{1} << unsigned_of(o) % 64;
     std::uint32_t row = 0;
     for (auto& [offset, number] : row_of_) {  // the offsets ascend, so fewer and fewer objects are left
       std::erase_if(objects_, [&](Index o) { return plan_.object_sizes[o] <= offset; });
@@ -37,25 +47,32 @@ class Masks {
     }
     return rows;
   }
-  /// The offset of each row, then steps.
+  /// The offset of each row, then those of functions, then steps.
   std::vector<DeviceOffset> offsets() {
     std::vector<DeviceOffset> offsets;
-    for (auto const& [offset, row] : row_of_) offsets.push_back({unsigned_of(offset), row});
+    for (auto const& [offset, row] : row_of_) offsets.push_back({unsigned_of(offset), row, false});
+    for (auto& [offset, number] : of_functions_) {
+      number = static_cast<std::uint32_t>(offsets.size());
+      offsets.push_back({unsigned_of(offset), row_of_.at(offset), true});
+    }
     for (auto& [step, number] : steps_) {
       number = static_cast<std::uint32_t>(offsets.size());
-      offsets.push_back({unsigned_of(step), DeviceOffset::steps});
+      offsets.push_back({unsigned_of(step), DeviceOffset::steps, false});
     }
     return offsets;
   }
   /// A constraint's in offsets().
   std::uint32_t number_of(Constraint const& c) const {
-    return (c.kind == ConstraintKind::offset ? row_of_ : steps_).at(c.offset);
+    auto const& numbers = c.kind == ConstraintKind::offset       ? row_of_
+                          : c.kind == ConstraintKind::any_offset ? steps_
+                                                                 : of_functions_;
+    return numbers.at(c.offset);
   }
 
  private:
   HostPlan const& plan_;
   std::vector<Index> objects_;
-  std::map<Index, std::uint32_t> row_of_, steps_;
+  std::map<Index, std::uint32_t> row_of_, of_functions_, steps_;
 };
 
 /// Those of one kind, which are neighbours.
@@ -72,19 +89,22 @@ Rows by_variable(HostPlan const& plan, ConstraintKind kind, Index Constraint::*v
 
 void add_edges(HostPlan const& plan, HostArrays& arrays) {
   auto const copies = of_kind(plan, ConstraintKind::copy), offsets = of_kind(plan, ConstraintKind::offset),
-             steps = of_kind(plan, ConstraintKind::any_offset);
+             steps = of_kind(plan, ConstraintKind::any_offset),
+             of_functions = of_kind(plan, ConstraintKind::function_offset);
   Masks masks(plan);
   for (auto const& c : offsets) masks.require(c);
   for (auto const& c : steps) masks.require(c);
+  for (auto const& c : of_functions) masks.require(c);
   arrays.masks = masks.rows();
   arrays.offsets = masks.offsets();
-  arrays.edges.reserve(copies.size() + offsets.size() + steps.size());
+  arrays.edges.reserve(copies.size() + offsets.size() + steps.size() + of_functions.size());
   auto const add = [&](Constraint const& c, std::uint32_t offset) {
     arrays.edges.push_back({unsigned_of(c.source), unsigned_of(c.destination), shared_empty_set, offset});
   };
   for (auto const& c : copies) add(c, no_offset);
   for (auto const& c : offsets) add(c, masks.number_of(c));
   for (auto const& c : steps) add(c, masks.number_of(c));
+  for (auto const& c : of_functions) add(c, masks.number_of(c));
 }
 
 void add_dereferences(HostPlan const& plan, HostArrays& arrays) {

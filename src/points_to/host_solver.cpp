@@ -160,6 +160,8 @@ void HostSolver::apply_to_new_targets(Index d) {
     auto const& [kind, source, destination, offset] = dereferences_.constraints[c];
     if (kind == ConstraintKind::offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(targets, offset));
+    else if (kind == ConstraintKind::function_offset)
+      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(offsets_.functions(targets), offset));
     else if (kind == ConstraintKind::any_offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.fields(targets, offset));
     else

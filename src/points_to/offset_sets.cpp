@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
-#include <hornbill/points_to/detail/fields.hpp>
-
 namespace hornbill::points_to {
 
-OffsetSets::OffsetSets(HostPlan const& plan, SetPool& pool) : plan_(plan), pool_(pool) {
-  for (Index o = 0; o < plan.num_objects(); ++o)
+OffsetSets::OffsetSets(HostPlan const& plan, SetPool& pool)
+    : plan_(plan),
+      pool_(pool),
+      of_{plan.first_field.data(), plan.object_sizes.data(),
+          plan.bytes_to_end.empty() ? nullptr : plan.bytes_to_end.data(),
+          plan.object_periods.empty() ? nullptr : plan.object_periods.data(), plan.is_function.data()},
+      is_function_(plan.object_sizes.size() / 64 + 1),
+      row_(plan.object_sizes.size() / 64 + 1) {
+  for (Index o = 0; o < plan.num_objects(); ++o) {
     if (plan.object_sizes[o] > 1) with_fields_.push_back(o);
+    if (plan.is_function[o]) is_function_[o / 64] |= std::uint64_t{1} << o % 64;
+  }
   for (std::size_t o = 0; o < plan.object_periods.size(); ++o) {
     if (plan.object_periods[o] == 0) continue;
     with_period_.resize(plan.object_periods.size() / 64 + 1);
@@ -16,24 +23,50 @@ OffsetSets::OffsetSets(HostPlan const& plan, SetPool& pool) : plan_(plan), pool_
   }
 }
 
+/// Fields of a byte are shifted a word at a time.
 SetId OffsetSets::shifted(SetId objects, Index offset) {
   auto const by = static_cast<std::uint32_t>(offset);
   if (auto const known = shifted_(objects, by); known != PairMap::none) return known;
-  auto set = pool_.shift(objects, by, objects_beyond(offset));
-  if (!with_period_.empty()) set = pool_.unite(set, beyond_the_end(objects, offset));
+  SetId set = empty_set;
+  if (of_.bytes_to_end) {
+    set = at_offset(objects, offset);
+  } else {
+    set = pool_.shift(objects, by, objects_beyond(offset));
+    if (!with_period_.empty()) set = pool_.unite(set, at_offset(pool_.shift(objects, 0, with_period_), offset));
+  }
   return shifted_(objects, by) = set;
 }
 
-/// Where an offset leads from objects that have a period and no more fields than it.
-SetId OffsetSets::beyond_the_end(SetId objects, Index offset) {
-  elements_.clear();
-  pool_.for_each(pool_.shift(objects, 0, with_period_), [&](Index o) {
-    if (plan_.object_sizes[o] > offset) return;
-    Index const first = plan_.first_field[o];
-    elements_.push_back(first +
-                        detail::field_at(o - first + offset, plan_.object_sizes[first], plan_.object_periods[o]));
+SetId OffsetSets::functions(SetId objects) {
+  if (auto const known = functions_(objects, 0); known != PairMap::none) return known;
+  auto const set = pool_.shift(objects, 0, is_function_);
+  return functions_(objects, 0) = set;
+}
+
+SetId OffsetSets::at_offset(SetId objects, Index offset) {
+  Index low = plan_.num_objects(), high = -1;
+  auto const add = [&](Index field) {
+    if (field < 0) return;
+    row_[field / 64] |= std::uint64_t{1} << field % 64;
+    low = std::min(low, field);
+    high = std::max(high, field);
+  };
+  pool_.for_each(objects, [&](Index o) {
+    auto const found = of_.at_offset(o, offset);
+    add(found.first);
+    add(found.second);
   });
-  std::ranges::sort(elements_);
+  return take_row(low, high);
+}
+
+/// The set of the row's bits from one field to another one, which are 0 then.
+SetId OffsetSets::take_row(Index low, Index high) {
+  elements_.clear();
+  for (Index word = low / 64; word <= high / 64 && low <= high; ++word) {
+    for (auto bits = row_[word]; bits != 0; bits &= bits - 1)
+      elements_.push_back(word * 64 + static_cast<Index>(std::countr_zero(bits)));
+    row_[word] = 0;
+  }
   return pool_.of(elements_);
 }
 
@@ -58,29 +91,43 @@ SetId OffsetSets::fields(SetId objects, Index stride) {
   if (auto const known = fields_(objects, by); known != PairMap::none) return known;
   elements_.clear();
   Index object = -1;
+  places_.clear();
   pool_.for_each(objects, [&](Index o) {
-    Index const first = plan_.first_field[o];
-    if (first != object) add_fields(object);
-    if (first != object)
-      is_remainder_.assign(detail::distance_of_fields(stride, std::max(plan_.object_sizes[first], 1),
-                                                      plan_.period_of(first), plan_.is_function[first] != 0),
-                           false);
-    object = first;
-    if (!is_stop(o) && plan_.object_sizes[o] > 0) elements_.push_back(o);
-    is_remainder_[static_cast<std::size_t>(o - first) % is_remainder_.size()] = true;
+    if (Index const first = plan_.first_field[o]; first != object) {
+      add_met_fields(object, stride);
+      object = first;
+      places_.clear();
+    }
+    places_.push_back(of_.place_of(o));
   });
-  add_fields(object);
-  if (!plan_.is_stop.empty()) std::ranges::sort(elements_);
+  add_met_fields(object, stride);
   return fields_(objects, by) = pool_.of(elements_);
 }
 
-/// Those whose positions have the remainders that were found.
-void OffsetSets::add_fields(Index object) {
+/// Those that steps lead to from the places that were found in an object.
+void OffsetSets::add_met_fields(Index object, Index stride) {
   if (object < 0) return;
-  auto const apart = is_remainder_.size(), size = static_cast<std::size_t>(plan_.object_sizes[object]);
-  for (std::size_t k = 0; k < size; ++k)
-    if (is_remainder_[k % apart] && is_stop(object + static_cast<Index>(k)))
-      elements_.push_back(object + static_cast<Index>(k));
+  auto const size = static_cast<std::size_t>(plan_.object_sizes[object]);
+  auto const step = places_.size() == size ? 1 : of_.step_of(object, stride);  // where all are there, none is missing
+  if (step > 1) find_remainders(step);
+  for (Index field = object; field < object + plan_.object_sizes[object]; ++field)
+    if (step == 1 || is_one_among(of_.places_of(field), step) || is_one_among(of_.places_before_period(field), step))
+      elements_.push_back(field);
+}
+
+void OffsetSets::find_remainders(Index step) {
+  remainders_.clear();
+  for (Index const place : places_) remainders_.push_back(place % step);
+  std::ranges::sort(remainders_);
+}
+
+bool OffsetSets::is_one_among(detail::ObjectFields::Places const& places, Index step) const {
+  if (places.low > places.high) return false;
+  if (places.high - places.low + 1 >= step) return true;
+  auto const low = places.low % step, high = places.high % step;
+  auto const from_low = std::ranges::lower_bound(remainders_, low);
+  if (low <= high) return from_low != remainders_.end() && *from_low <= high;
+  return from_low != remainders_.end() || remainders_.front() <= high;
 }
 
 }  // namespace hornbill::points_to

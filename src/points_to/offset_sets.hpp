@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <hornbill/points_to/detail/fields.hpp>
 #include <hornbill/points_to/plan.hpp>
 
 #include "set_pool.hpp"
@@ -16,24 +17,32 @@ class OffsetSets {
  public:
   OffsetSets(HostPlan const& plan, SetPool& pool);
   SetId shifted(SetId objects, Index offset);
+  /// Those that are functions.
+  SetId functions(SetId objects);
   /// \param stride  0 for all fields
   SetId fields(SetId objects, Index stride);
   /// Forgets which were formed, as the pool forgets sets.
-  void clear() { shifted_ = fields_ = PairMap(); }
+  void clear() { shifted_ = fields_ = functions_ = PairMap(); }
 
  private:
   std::span<std::uint64_t const> objects_beyond(Index offset);
-  SetId beyond_the_end(SetId objects, Index offset);
-  void add_fields(Index object);
-  bool is_stop(Index field) const { return plan_.is_stop.empty() || plan_.is_stop[field] != 0; }
+  SetId at_offset(SetId objects, Index offset);
+  void add_met_fields(Index object, Index stride);
+  void find_remainders(Index step);
+  bool is_one_among(detail::ObjectFields::Places const& places, Index step) const;
+  SetId take_row(Index low, Index high);
 
   HostPlan const& plan_;
   SetPool& pool_;
-  PairMap shifted_, fields_;
+  detail::ObjectFields const of_;
+  PairMap shifted_, fields_, functions_;
   std::vector<Index> with_fields_;                  // objects that an offset of 1 or more may lead from
   std::vector<std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
   std::vector<std::uint64_t> with_period_;          // a bit for each object; none if none has one
-  std::vector<bool> is_remainder_;                  // of positions that steps lead to in an object
+  std::vector<std::uint64_t> is_function_;          // a bit for each object
+  std::vector<std::uint64_t> row_;                  // a bit for each object of a set that is being made
+  std::vector<Index> places_;                       // in an object
+  std::vector<Index> remainders_;                   // of these, divided by a step, ascending
   std::vector<Index> elements_;
 };
 

@@ -24,12 +24,12 @@ bool offset_zero_copies(ConstraintSystem const& system) {
 std::vector<Constraint> simplified(ConstraintSystem const& system) {
   bool const zero_copies = offset_zero_copies(system);
   bool const have_periods = std::ranges::any_of(system.object_periods, [](Index period) { return period > 0; });
-  Index const largest = have_periods                  ? largest_offset + 1
-                        : system.object_sizes.empty() ? 0
-                                                      : std::ranges::max(system.object_sizes);
+  auto const& places = system.bytes_to_end.empty() ? system.object_sizes : system.bytes_to_end;
+  Index const largest = have_periods ? largest_offset + 1 : places.empty() ? 0 : std::ranges::max(places);
   auto constraints = hornbill::detail::vector_with_room<Constraint>(system.constraints.size());
   for (auto c : system.constraints) {
-    if (c.kind == ConstraintKind::offset && c.offset >= largest) continue;
+    bool const is_offset = c.kind == ConstraintKind::offset || c.kind == ConstraintKind::function_offset;
+    if (is_offset && c.offset >= largest) continue;
     if (c.kind == ConstraintKind::offset && c.offset == 0 && zero_copies) c.kind = ConstraintKind::copy;
     constraints.push_back(c);
   }
@@ -105,9 +105,9 @@ HostPlan detail::make_plan(ConstraintSystem const& system, PlanOptions const& op
   HostPlan plan;
   plan.num_variables = system.num_variables;
   plan.object_sizes = system.object_sizes;
+  plan.bytes_to_end = system.bytes_to_end;
   plan.object_periods = system.object_periods;
   plan.is_function = system.is_function;
-  plan.is_stop = system.is_stop;
   plan.outside = system.outside;
   plan.first_field = first_fields(system);
   auto constraints = simplified(system);

@@ -73,7 +73,7 @@ std::uint64_t fingerprint(Solution const& solution, ConstraintSystem const& syst
   hash.add(system.num_variables);
   hash.add_all(system.object_sizes);
   for (Index o = 0; o < system.num_objects(); ++o) hash.add(system.period_of(o));
-  hash.add_all(system.is_stop);
+  hash.add_all(system.bytes_to_end);
   hash.add(system.outside);
   hash.add(system.num_constraints());
   for (auto const& [kind, source, destination, offset] : system.constraints) {

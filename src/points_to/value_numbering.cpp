@@ -66,7 +66,8 @@ class Labeller {
   }
 
  private:
-  enum Tag : std::uint32_t { load, union_of, offset, any_offset };  // the last two plus twice an offset
+  // those with offsets plus three times the offset
+  enum Tag : std::uint32_t { load, union_of, offset, any_offset, function_offset };
 
   /// Variables that depend on each other: those on a cycle of copies are one node.
   void label_nodes_of(Index component) {
@@ -124,10 +125,13 @@ class Labeller {
         values_.push_back(is_known ? known_or_fresh(load_of_label_(label)) : atom(load, key, false));
         break;
       case ConstraintKind::any_offset:
-        values_.push_back(atom(any_offset + 2 * static_cast<std::uint32_t>(input.offset), key, is_known));
+        values_.push_back(atom(any_offset + 3 * static_cast<std::uint32_t>(input.offset), key, is_known));
         break;
       case ConstraintKind::offset:
-        values_.push_back(atom(offset + 2 * static_cast<std::uint32_t>(input.offset), key, is_known));
+        values_.push_back(atom(offset + 3 * static_cast<std::uint32_t>(input.offset), key, is_known));
+        break;
+      case ConstraintKind::function_offset:
+        values_.push_back(atom(function_offset + 3 * static_cast<std::uint32_t>(input.offset), key, is_known));
         break;
       case ConstraintKind::address_of:
       case ConstraintKind::store: break;

@@ -100,6 +100,18 @@ class Extract(CommandLine):
             int main(int argc, char **argv) { void (*f)(int *, int *) = argc ? (void (*)(int *, int *))few : many; f(&x, &y); return 0; }""",
             {"a": ["x"], "b": ["y"]})
 
+    def test_calls_of_what_may_be_data(self):
+        self.check("""
+            int x, *data[4], *seen, *given; void f(int *p) { given = p; }
+            int main(int argc, char **argv) { void *p = argc > 1 ? (void *)f : (void *)data; ((void (*)(int *, int *))p)(&x, &x); seen = data[0]; return 0; }""",
+            {"given": ["x"], "seen": []})
+
+    def test_places_between_fields(self):
+        self.check("""
+            struct { char text[24]; int *p, *q; } s; int x, *a; char *volatile at;
+            int main() { at = s.text; at = at + 3; at = at + 5; at = at + 16; *(int **)at = &x; a = s.p; return 0; }""",
+            {"a": ["x"]})
+
     def test_variable_arguments(self):
         self.check("""
             #include <stdarg.h>

@@ -74,7 +74,8 @@ std::pair<char const*, Integers> const integers_of_constraints[] = {{"/constrain
                                                                     {"/points_to/set_offsets", {0, 0, 1, 3}},
                                                                     {"/points_to/set_objects", {0, 0, 1}},
                                                                     {"/points_to/representative", {0, 1, 1, 1, 4, 0}},
-                                                                    {"/objects/period", {2, 2, 0, 0}}};
+                                                                    {"/objects/bytes_to_end", {12, 8, 2, 1}},
+                                                                    {"/objects/period", {8, 8, 0, 0}}};
 std::pair<char const*, Strings> const strings_of_constraints[] = {{"/variable_names", {"a", "", "f", "", "p", "q"}},
                                                                   {"/places", {"a.c:1", "a.c:2"}}};
 

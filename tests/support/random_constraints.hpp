@@ -17,7 +17,8 @@ struct RandomConstraintOptions {
   bool names = false;          ///< and places
 };
 
-/// Objects of several fields, in two of three systems some with a period, functions, and null, whose size is 0; cycles,
+/// Objects of several fields, in two of three systems some with a period, in one of them fields of several bytes;
+/// functions, and null, whose size is 0; cycles,
 /// also through loads, stores and offsets; self loops; pointers that point to nothing; offsets beyond objects; pointers
 /// with many loads and stores.
 inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConstraintOptions const& o = {}) {
@@ -27,10 +28,15 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
   points_to::ConstraintSystem system;
   system.num_variables = o.num_objects + o.num_pointers;
   auto add_object = [&](Index size, bool is_function) {
-    Index const period = seed % 3 == 0 || below(2) == 0 ? 0 : 1 + below(size);
+    Index period = seed % 3 == 0 || below(2) == 0 ? 0 : 1 + below(size);
+    if (seed % 3 == 2) {
+      std::vector<Index> bytes;
+      for (Index k = 0; k < size; ++k) bytes.push_back((bytes.empty() ? 0 : bytes.back()) + 1 + below(3));
+      if (period > 0) period = bytes[period - 1];
+      system.bytes_to_end.insert(system.bytes_to_end.end(), bytes.rbegin(), bytes.rend());
+    }
     for (Index k = size; k > 0; --k) {
       if (seed % 3 != 0) system.object_periods.push_back(period);
-      if (seed % 3 == 2) system.is_stop.push_back(below(3) != 0);
       system.object_sizes.push_back(k);
       system.is_function.push_back(is_function && k == size);
     }
@@ -39,7 +45,7 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     system.object_sizes.push_back(0);
     system.is_function.push_back(0);
     if (seed % 3 != 0) system.object_periods.push_back(0);
-    if (seed % 3 == 2) system.is_stop.push_back(0);
+    if (seed % 3 == 2) system.bytes_to_end.push_back(0);
   }
   while (system.num_objects() < o.num_objects)
     add_object(1 + below(std::min(o.largest_object, o.num_objects - system.num_objects())), below(3) == 0);
@@ -52,8 +58,7 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     if (is_address && o.num_objects == 0) continue;
     Index const source = is_address ? below(o.num_objects) : variable();
     Index const destination = below(12) == 0 ? source : variable();
-    Index const offset =
-        kind == ConstraintKind::offset || kind == ConstraintKind::any_offset ? below(2 * o.largest_object) : 0;
+    Index const offset = kind >= ConstraintKind::offset ? below(2 * o.largest_object) : 0;
     system.constraints.push_back({kind, source, destination, below(2) == 0 ? offset : offset / 3});
   }
   drop_idle_columns(system);

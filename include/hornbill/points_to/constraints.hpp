@@ -19,13 +19,13 @@ enum class ConstraintKind : std::uint8_t {
   copy,        ///< destination = source:          pts(destination) contains pts(source)
   load,        ///< destination = *source:         for each o in pts(source), pts(destination) contains pts(o)
   store,       ///< *destination = source:         for each o in pts(destination), pts(o) contains pts(source)
-  offset,      ///< destination = source + offset: for each o in pts(source) with offset < size(o), o + offset is in
-               ///< pts(destination)
-  any_offset,  ///< destination = source + i * offset for any i: for each o in pts(source), the fields of o's object at
-               ///< distances from o that `offset` divides are in pts(destination), of a function o alone; all of them
-               ///< if `offset` is 0
+  offset,  ///< destination = source + offset: for each o in pts(source) with offset < bytes(o), the field there is in
+           ///< pts(destination); two, before and behind it, where it is within a field
+  any_offset,  ///< destination = source + i * offset for any i: the same of all distances from o that `offset` divides,
+               ///< of a function o alone; all fields of o's object if `offset` is 0
+  function_offset,  ///< as `offset`, but of functions in pts(source) alone
 };
-inline constexpr std::size_t num_constraint_kinds = 6;
+inline constexpr std::size_t num_constraint_kinds = 7;
 
 /// The kind's name in messages and results, e.g. "load".
 char const* name_of(ConstraintKind kind);
@@ -33,7 +33,7 @@ char const* name_of(ConstraintKind kind);
 struct Constraint {
   ConstraintKind kind;
   Index source, destination;
-  Index offset = 0;  ///< in fields, at most largest_offset; 0 of all kinds but `offset` and `any_offset`
+  Index offset = 0;  ///< in bytes, at most largest_offset; 0 of kinds before `offset`
 
   bool operator==(Constraint const&) const = default;
 };
@@ -51,19 +51,22 @@ struct IndirectCall {
 /// Variables, objects among them, and constraints.
 ///
 /// Variables 0 to num_objects() - 1 are objects, and at the same time the variables that hold what is stored in them.
-/// An object of n fields is n of them in a row. A function is an object whose fields are itself, its return value and
-/// its parameters, so that calls through pointers are loads and stores.
+/// An object of n fields is n of them in a row. A field is a byte, or more where `bytes_to_end` says so. A function is
+/// an object whose fields are itself, its return value and its parameters, so that calls through pointers are loads and
+/// stores.
 struct ConstraintSystem {
   Index num_variables = 0;
   /// [num_objects] fields from this one to the object's last, both counted: n, n - 1, ..., 1. An object of size 0, such
   /// as null, has no field that an offset could reach.
   std::vector<Index> object_sizes;
-  /// [num_objects], the same for all fields of an object; or none at all. The last `period` fields of an object stand
-  /// for those behind them too, as one element of an array does for the others: an offset that leads to the n-th field
-  /// behind the last one leads to the (n mod period)-th of these. With 0 it leads to nothing.
+  /// [num_objects] bytes from the beginning of this field to the end of its object; or none at all, where a field is a
+  /// byte, so that these are the sizes.
+  std::vector<Index> bytes_to_end;
+  /// [num_objects], in bytes, the same for all fields of an object; or none at all. The last `period` bytes of an
+  /// object stand for those behind them too, as one element of an array does for the others: an offset that leads to
+  /// the n-th byte behind the last one leads to the (n mod period)-th of these. With 0 it leads to nothing. A field
+  /// begins where the period does.
   std::vector<Index> object_periods;
-  /// [num_objects] 1 of fields that steps of `any_offset` lead to, else 0; or none at all, where they lead to all.
-  std::vector<std::uint8_t> is_stop;
   std::vector<std::uint8_t> is_function;  ///< [num_objects] 1 for the first field of a function, else 0
   std::vector<Constraint> constraints;
   /// The object that stands for all that is not known: a pointer to it may point to whatever its content points to,
@@ -82,12 +85,12 @@ struct ConstraintSystem {
 /// What is wrong with a constraint of a system whose variables and objects are known; nothing if it is sound.
 std::optional<std::string> complaint_about(Constraint const& constraint, ConstraintSystem const& system);
 
-/// Checks that sizes of objects are those of fields in a row, and that ids are in range.
+/// Checks that sizes and bytes of objects are those of fields in a row, and that ids are in range.
 /// \param where  begins the message, e.g. a file's name
 /// \throws InputError naming the first bad entry
 void validate(ConstraintSystem const& system, std::string const& where);
 
-/// Leaves out periods where no object has one, and stops where all fields are some, as readers do.
+/// Leaves out periods where no object has one, and bytes where each field is one, as readers do.
 void drop_idle_columns(ConstraintSystem& system);
 
 /// The first field of the object that each field belongs to.   \shape [num_objects]

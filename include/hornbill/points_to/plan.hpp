@@ -44,9 +44,9 @@ struct PlanReport {
 struct HostPlan {
   Index num_variables = 0;
   std::vector<Index> object_sizes;
+  std::vector<Index> bytes_to_end;        ///< [num_objects], or none
   std::vector<Index> object_periods;      ///< [num_objects], or none
   std::vector<std::uint8_t> is_function;  ///< [num_objects] 1 for the first field of a function
-  std::vector<std::uint8_t> is_stop;      ///< [num_objects], or none
   Index outside = -1;                     ///< what is loaded from this object is itself; -1 if there is none
   std::vector<Index> first_field;         ///< [num_objects], of the object that a field belongs to
   std::vector<Index> representative;      ///< [num_variables], -1 of those that point to nothing
@@ -56,7 +56,6 @@ struct HostPlan {
   PlanReport report;
 
   Index num_objects() const { return static_cast<Index>(object_sizes.size()); }
-  Index period_of(Index object) const { return object_periods.empty() ? 0 : object_periods[object]; }
 };
 
 /// Finds variables that have equal sets whatever stores do, and drops constraints that say nothing.

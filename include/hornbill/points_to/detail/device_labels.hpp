@@ -25,12 +25,13 @@ namespace hornbill::points_to::detail {
 
 /// What flows into a variable: an operation, and the variable (of an address the object) that it is applied to.
 struct LabelInput {
-  enum Operation : std::uint32_t { address, copy, load, offset, any_offset };  // the last two plus twice the offset
+  // those with offsets plus three times the offset
+  enum Operation : std::uint32_t { address, copy, load, offset, any_offset, function_offset };
   std::uint32_t operation, source;
 
   KOKKOS_FUNCTION static LabelInput of(Constraint const& c) {
-    constexpr std::uint32_t operations[] = {address, copy, load, 0, offset, any_offset};
-    auto const operation = operations[static_cast<std::size_t>(c.kind)] + 2 * static_cast<std::uint32_t>(c.offset);
+    constexpr std::uint32_t operations[] = {address, copy, load, 0, offset, any_offset, function_offset};
+    auto const operation = operations[static_cast<std::size_t>(c.kind)] + 3 * static_cast<std::uint32_t>(c.offset);
     return {operation, static_cast<std::uint32_t>(c.source)};
   }
 };

@@ -87,8 +87,8 @@ void DeviceSolver<ExecutionSpace>::allocate_dereferences() {
   d_.targets = zeros<SharedSetId>(exec_, "targets", count);
   d_.groups = array<TargetGroup>(exec_, "groups", count);
   offsets_.object_sizes = copied(exec_, "object_sizes", plan_.object_sizes);
+  offsets_.bytes_to_end = copied(exec_, "bytes_to_end", plan_.bytes_to_end);
   offsets_.object_periods = copied(exec_, "object_periods", plan_.object_periods);
-  offsets_.is_stop = copied(exec_, "is_stop", plan_.is_stop);
   offsets_.is_function = copied(exec_, "is_function", plan_.is_function);
   offsets_.list = copied(exec_, "offsets", host_.offsets);
   offsets_.first_field = copied(exec_, "first_field", plan_.first_field);

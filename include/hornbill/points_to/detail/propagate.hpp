@@ -66,23 +66,26 @@ struct DeviceOffset {
   static constexpr std::uint32_t steps = 0xffffffffu;
   std::uint32_t fields;  ///< the offset, or the length of a step, 0 for any
   std::uint32_t mask;    ///< the row of masks that has the objects with more fields than the offset; or `steps`
+  bool of_functions;     ///< alone
 };
 
 template <class MemorySpace>
 struct Offsets {
   Kokkos::View<DeviceOffset*, MemorySpace> list;
   Kokkos::View<std::uint64_t**, Kokkos::LayoutRight, MemorySpace> masks;
-  Kokkos::View<Index*, MemorySpace> object_sizes, object_periods, first_field;
-  Kokkos::View<std::uint8_t*, MemorySpace> is_function, is_stop;
+  Kokkos::View<Index*, MemorySpace> object_sizes, bytes_to_end, object_periods, first_field;
+  Kokkos::View<std::uint8_t*, MemorySpace> is_function;
 
   KOKKOS_FUNCTION SharedSetId apply(SetWorker<MemorySpace> const& worker, SharedSetId set, std::uint32_t number) const {
-    auto const [fields, mask] = list(number);
+    auto const [fields, mask, of_functions] = list(number);
     ObjectFields const of{first_field.data(), object_sizes.data(),
-                          object_periods.extent(0) > 0 ? object_periods.data() : nullptr, is_function.data(),
-                          is_stop.extent(0) > 0 ? is_stop.data() : nullptr};
+                          bytes_to_end.extent(0) > 0 ? bytes_to_end.data() : nullptr,
+                          object_periods.extent(0) > 0 ? object_periods.data() : nullptr, is_function.data()};
     if (mask == DeviceOffset::steps) return worker.fields(set, fields, of);
+    if (of_functions) set = worker.functions(set, &masks(masks.extent(0) - 1, 0));
+    if (of.bytes_to_end) return worker.at_offset(set, fields, of);
     auto const within = worker.shift(set, fields, &masks(mask, 0));
-    return of.periods ? worker.unite(within, worker.beyond_the_end(set, fields, of)) : within;
+    return of.periods ? worker.unite(within, worker.at_offset(set, fields, of)) : within;
   }
 };
 

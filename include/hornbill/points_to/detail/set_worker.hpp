@@ -17,13 +17,6 @@
 
 namespace hornbill::points_to::detail {
 
-/// Of each object; `periods` is null where none has one, `is_stop` where all are. Of functions the first fields are
-/// marked.
-struct ObjectFields {
-  Index const *first, *sizes, *periods;
-  std::uint8_t const *is_function, *is_stop;
-};
-
 /// The hands of one worker; all lanes of its warp call its functions together, with the same arguments. A lane forms
 /// whole blocks.
 template <class MemorySpace>
@@ -67,17 +60,23 @@ class SetWorker {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, offset), [&] { return form_shifted(a, offset, mask); });
   }
-  /// Where an offset leads from objects that have a period and no more fields than it.
-  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId beyond_the_end(SharedSetId a, std::uint32_t offset,
-                                                               ObjectFields const& of) const {
+  /// Those that are functions, as a mask of bits says.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId functions(SharedSetId a, std::uint64_t const* mask) const {
+    if (a == shared_empty_set) return a;
+    return done_once(key_of(shifted, a, end_bit | step_bit), [&] { return form_shifted(a, 0, mask); });
+  }
+  /// The fields at an offset, where fields are more than a byte; else of those objects alone that have a period and no
+  /// more fields than the offset, since others are shifted.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId at_offset(SharedSetId a, std::uint32_t offset,
+                                                          ObjectFields const& of) const {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, offset | end_bit), [&] {
       Row row;
       for_each_by_lanes(a, [&](std::uint32_t object) {
-        if (of.periods[object] == 0 || of.sizes[object] > static_cast<Index>(offset)) return;
-        auto const first = of.first[object];
-        auto const position = static_cast<Index>(object) - first + static_cast<Index>(offset);
-        add_element(row, static_cast<std::uint32_t>(first + field_at(position, of.sizes[first], of.periods[object])));
+        if (!of.bytes_to_end && of.sizes[object] > static_cast<Index>(offset)) return;
+        auto const found = of.at_offset(static_cast<Index>(object), static_cast<Index>(offset));
+        if (found.first >= 0) add_element(row, static_cast<std::uint32_t>(found.first));
+        if (found.second >= 0) add_element(row, static_cast<std::uint32_t>(found.second));
       });
       return take(row);
     });
@@ -89,15 +88,13 @@ class SetWorker {
     return done_once(key_of(shifted, a, stride | step_bit), [&] {
       Row row;
       for_each_by_lanes(a, [&](std::uint32_t object) {
-        auto const first = of.first[object], end = first + of.sizes[first];
-        auto const apart = distance_of_fields(static_cast<Index>(stride), of.sizes[first],
-                                              of.periods ? of.periods[object] : 0, of.is_function[first] != 0);
-        auto const position = static_cast<Index>(object) - first;
-        if (of.is_stop && of.is_stop[object] == 0 && of.sizes[object] > 0) add_element(row, object);
+        auto const from = static_cast<Index>(object), first = of.first[object];
+        auto const step = of.step_of(from, static_cast<Index>(stride));
         // one of those at this distance from each other is enough
-        if (position >= apart && has(a, object - static_cast<std::uint32_t>(apart))) return;
-        for (Index field = first + position % apart; field < end; field += apart)
-          if (!of.is_stop || of.is_stop[field] != 0) add_element(row, static_cast<std::uint32_t>(field));
+        if (!of.bytes_to_end && from - first >= step && has(a, object - static_cast<std::uint32_t>(step))) return;
+        if (step == 1 && from > first && has(a, object - 1)) return;
+        for (Index field = first; field < first + of.sizes[first]; ++field)
+          if (of.is_met(field, from, step)) add_element(row, static_cast<std::uint32_t>(field));
       });
       return take(row);
     });
