@@ -41,6 +41,8 @@ class SystemBuilder {
   /// There are no objects behind the first variable.
   Index add_variable() { return system_.num_variables++; }
   Index num_objects() const { return system_.num_objects(); }
+  Index num_fields(Index object) const { return system_.object_sizes[object]; }
+  Index period_of(Index object) const { return system_.object_periods[object]; }
   Index bytes_of(Index object) const { return system_.bytes_to_end[object]; }
   /// The field that a byte of an object belongs to; the next one too, where the byte is not the field's first one.
   std::vector<Index> fields_at(Index object, std::int64_t byte) const;

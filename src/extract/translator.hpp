@@ -37,6 +37,8 @@ class Translator {
         report_(report) {}
 
   void translate();
+  /// The variable of a value of the program; nothing if that points to nothing.
+  Index variable_of(llvm::Value const& value) { return of(&value); }
 
  private:
   // --- the whole program (translator.cpp) ---
