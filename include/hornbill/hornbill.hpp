@@ -6,6 +6,7 @@
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/bp.hpp>
 #include <hornbill/config.hpp>
+#include <hornbill/datalog.hpp>
 #include <hornbill/elim.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph.hpp>

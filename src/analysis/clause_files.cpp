@@ -244,10 +244,14 @@ std::string to_string(ClauseSet const& clauses, Index clause) {
   return text + literal_word(clauses.tuple_names[clauses.heads[clause]]);
 }
 
-void write_clauses(ClauseSet const& clauses, std::string const& file) {
+std::string to_string(ClauseSet const& clauses) {
   std::string text;
   for (Index c = 0; c < clauses.num_clauses(); ++c) text += to_string(clauses, c) + "\n";
-  io::write_atomically(file, text);
+  return text;
+}
+
+void write_clauses(ClauseSet const& clauses, std::string const& file) {
+  io::write_atomically(file, to_string(clauses));
 }
 
 std::map<std::string, double> read_rule_probabilities(std::string const& file) {

@@ -1,4 +1,5 @@
 // hornbill clauses: from grounded Horn clauses to a model, at once or step by step.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +10,11 @@
 #include <hornbill/analysis/build.hpp>
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/analysis/simplify.hpp>
+#include <hornbill/datalog.hpp>
+#include <hornbill/error.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/names.hpp>
+#include <hornbill/io/text_file.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -144,6 +149,65 @@ void add_build_options(CLI::App& command, std::shared_ptr<ClausesArguments> cons
                      "Also write the variables' numbers and names, as BINGO's drivers read them (bnet-dict.out)");
 }
 
+// --- clauses ground ---
+
+struct GroundArguments {
+  std::string rules, facts = ".", out, alarms;
+  bool json = false;
+};
+
+void ground(GroundArguments const& a) {
+  keep_apart({{"RULES", a.rules}}, {{"--output", a.out}, {"--alarms", a.alarms}});
+  io::require_writable(a.out);
+  if (!a.alarms.empty()) io::require_writable(a.alarms);
+  auto program = datalog::parse(io::read_text(a.rules), a.rules);
+  datalog::Database database(program);
+  datalog::read_facts(program, a.facts, database);
+  auto const [clauses, outputs] = datalog::ground(program, database);
+  if (!a.alarms.empty() && std::ranges::none_of(program.relations, &datalog::Relation::is_output))
+    throw InputError(a.rules, "", "has no .output, so no relation is of alarms");
+  std::vector<io::FileContents> files{{a.out, analysis::to_string(clauses)}};
+  if (!a.alarms.empty()) {
+    files.push_back({a.alarms, {}});
+    for (auto const& name : outputs) files.back().bytes += io::as_line(name) + "\n";
+  }
+  io::write_together(files);
+  nlohmann::json report{{"file", a.out}, {"clauses", clauses.num_clauses()}, {"outputs", outputs.size()}};
+  auto text = fmt::format("{}\n  {}, {}\n", a.out, counted(clauses.num_clauses(), "clause"),
+                          counted(std::ssize(outputs), "tuple") + " of .output relations");
+  for (std::size_t r = 0; r < program.relations.size(); ++r) {
+    auto const& relation = program.relations[r];
+    auto const count = database.num_tuples(static_cast<Index>(r));
+    bool const is_unset = !relation.is_input && !relation.is_derived;
+    report["relations"][relation.name] = count;
+    text += fmt::format("  {:<26} {}{}\n", relation.name, counted(count, "tuple"),
+                        is_unset ? ": no rule derives it, and it is not an .input" : "");
+  }
+  if (a.json)
+    print_json(report);
+  else
+    write_out("{}", text);
+}
+
+void add_ground(CLI::App& clauses) {
+  auto a = std::make_shared<GroundArguments>();
+  auto* command =
+      clauses.add_subcommand("ground", "Clauses of Datalog rules and facts: all instances of rules that hold");
+  command->add_option("RULES", a->rules, "Rules in Souffle's syntax (.dl)")->required();
+  command
+      ->add_option("--facts", a->facts,
+                   "Folder of NAME.facts for each .input relation: a tuple a line, columns divided by tabs")
+      ->capture_default_str();
+  command->add_option("-o,--output", a->out, "File of clauses to write")->required();
+  command->add_option("--alarms", a->alarms, "Also write the tuples of .output relations, a line each");
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer(
+      "Instances of the k-th rule or fact of the file, from 0, are clauses of rule Rk.\n"
+      "Example: hornbill clauses ground taint.dl --facts facts -o clauses.txt --alarms alarms.txt\n"
+      "         hornbill clauses model clauses.txt --alarms alarms.txt --default-probability 0.99 -o model.h5");
+  command->callback([a] { ground(*a); });
+}
+
 constexpr char const* model_file = "Model to write: .h5, or .fg, .causal_fg for the graph alone";
 constexpr char const* clause_file = "File of clauses to write";
 
@@ -154,6 +218,7 @@ void add_clauses(CLI::App& app, int&) {
   command->require_subcommand(1);
   auto a = std::make_shared<ClausesArguments>();
 
+  add_ground(*command);
   auto* all = add_step(*command, "model", "All steps: prune, compress and build", a, model_file);
   add_augment(*all, a);
   all->add_flag("--uncompressed", a->uncompressed, "Keep every tuple: do not compress");

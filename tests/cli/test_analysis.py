@@ -5,10 +5,73 @@ import math
 import os
 import re
 
-from support import CommandLine, main, run
+from support import SOURCE, CommandLine, main, run
 
 
 class Analysis(CommandLine):
+    def test_rules_to_clauses(self):
+        self.write("taint.dl", """.type Node <: symbol
+.decl Edge(x: Node, y: Node)
+.input Edge(filename="edges.csv", delimiter=",")
+.decl Source(x: Node) input
+.decl Path(x: Node, y: Node)
+.decl Alarm(x: Node, y: Node)
+.output Alarm
+Path(x, y) :- Source(x), Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+Alarm(x, y) :- Path(x, y), y != "b".
+""")
+        os.mkdir("facts")
+        self.write("facts/edges.csv", "a,b\nb,c\nc,b\n")
+        self.write("facts/Source.facts", "a\n")
+        report = json.loads(run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "grounded.txt", "--alarms", "alarms.txt", "--json")[0])
+        self.assertEqual((report["clauses"], report["outputs"], report["relations"]["Path"]), (4, 1, 2))
+        with open("grounded.txt") as file:
+            self.assertEqual(file.read(), "R0: NOT Source(a), NOT Edge(a,b), Path(a,b)\nR1: NOT Path(a,b), NOT Edge(b,c), Path(a,c)\nR1: NOT Path(a,c), NOT Edge(c,b), Path(a,b)\nR2: NOT Path(a,c), Alarm(a,c)\n")
+        run("clauses", "model", "grounded.txt", "--alarms", "alarms.txt", "--default-probability", "0.9", "-o", "grounded.h5")
+        self.assertAlmostEqual(json.loads(run("lbp", "grounded.h5", "--top", "alarms", "--json")[0])["top"][0]["p_true"], 0.9 ** 3)
+        self.write("facts/edges.csv", "a,b\nb\n")
+        self.assertIn("edges.csv:line 2: has 1 columns; 2 are needed, as relation Edge is declared", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
+        self.write("facts/edges.csv", "a,b,c\n")
+        self.assertIn("edges.csv:line 1: has more than 2 columns", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
+        os.remove("facts/Source.facts")
+        self.write("facts/edges.csv", "a,b\n")
+        self.assertIn("Source.facts", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
+        self.write("wrong.dl", ".decl A(x: symbol)\nA(x) :- B(x).\n")
+        self.assertIn("wrong.dl:line 2, column 9: relation B is not declared", run("clauses", "ground", "wrong.dl", "-o", "x.txt", code=3)[1])
+        self.write("silent.dl", ".decl A(n: number)\nA(1).\n.decl B(x: symbol)\n")
+        self.assertIn("has no .output", run("clauses", "ground", "silent.dl", "-o", "x.txt", "--alarms", "y.txt", code=3)[1])
+        self.assertIn("B                          0 tuples: no rule derives it, and it is not an .input", run("clauses", "ground", "silent.dl", "-o", "x.txt")[0])
+
+    def test_rules_give_recorded_clauses(self):
+        recorded = os.path.join(SOURCE, "..", "shared", "data", "clauses", "minigzip.named_cons_all.txt")
+        if not os.path.exists(recorded):
+            self.skipTest("there are no recorded clauses")
+        with open(recorded) as file:
+            lines = file.read().splitlines()
+        facts = {name: set() for name in ("DUEdge", "Source", "Sink")}
+        for line in lines:
+            for name, values in re.findall(r"NOT (\w+)\(([^)]*)\)", line):
+                facts.get(name, set()).add(values)
+        for name, rows in facts.items():
+            self.write(f"{name}.facts", "".join(row.replace(",", "\t") + "\n" for row in sorted(rows)))
+        self.write("taint.dl", """.decl DUEdge(x: symbol, y: symbol) input
+.decl Source(x: symbol) input
+.decl Sink(x: symbol) input
+.decl DUPath(x: symbol, y: symbol)
+.decl Alarm(x: symbol, y: symbol)
+DUPath(x, y) :- DUEdge(x, y), Source(x).
+DUPath(x, z) :- DUPath(x, y), DUEdge(y, z).
+Alarm(x, y) :- DUPath(x, y), Sink(y).
+""")
+        run("clauses", "ground", "taint.dl", "-o", "grounded.txt")
+        def canonical(line):
+            rule, literals = line.split(": ", 1)
+            *premises, head = literals.split(", ")
+            return rule, sorted(premises), head
+        with open("grounded.txt") as file:
+            self.assertEqual(sorted(map(canonical, file.read().splitlines())), sorted(map(canonical, lines)))
+
     def test_clauses_to_a_model(self):
         self.clauses()
         common = ("--alarms", "alarms.txt")

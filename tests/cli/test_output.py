@@ -33,10 +33,12 @@ class Output(CommandLine):
         self.clauses()
         self.write("main.ll", "define i32 @main() {\n  ret i32 0\n}\n")
         front_end = [("extract", "main.ll", "-o", "new.h5")] if self.has_front_end() else []
+        self.write("taint.dl", ".decl A(x: symbol) output\nA(\"a\").\n")
         clauses = ("clauses.txt", "--alarms", "alarms.txt")
         return [
             ("generate", "--like", "weblech", "new.h5"), ("convert", FIG2, "new.h5"), ("info", FIG2), ("info", FIG2, "--json"),
             ("clauses", "model", *clauses, "--rules", "rules.txt", "-o", "new.h5"), ("clauses", "prune", *clauses, "-o", "new.txt"),
+            ("clauses", "ground", "taint.dl", "-o", "new.txt"), ("clauses", "ground", "taint.dl", "-o", "new.txt", "--json"),
             ("schedule", FIG2), ("schedule", FIG2, "--json"), ("lbp", FIG2), ("lbp", FIG2, "--json"), ("lbp", FIG2, "--top", "all"), ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 2),
             ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 1, "--json"), ("explain", "g.h5", "alarm_" + self.an_alarm()), ("explain", "g.h5", "alarm_" + self.an_alarm(), "--json"),
             ("serve", FIG2), ("map", FIG2), ("map", FIG2, "--json"), ("map", "costs.wcsp"), ("map", "costs.wcsp", "--mini-buckets", 1), ("partition", FIG2), ("marginals", FIG2), ("marginals", FIG2, "--json"), ("dpop", "costs.wcsp"),

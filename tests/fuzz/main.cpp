@@ -45,6 +45,7 @@ constexpr Target targets[] = {{"h5", h5},
                               {"clauses", clauses},
                               {"rules", rules},
                               {"alarms", alarms},
+                              {"datalog", datalog},
                               {"constraints", constraints},
                               {"constraints_h5", constraints_h5}};
 Target const* target = nullptr;

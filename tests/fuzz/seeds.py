@@ -3,6 +3,7 @@
 GOLDEN = {"h5": [".h5"], "causal_fg": ["fig2.causal_fg", "loop13.causal_fg"], "evidence": [".ev", "weblech.ev10"]}
 
 CLAUSE = "R1: NOT e(1), NOT e(2), p(1, 2)\nR2 + R3: NOT p(1, 2), q\nR1: q, alarm(\"#\")\nR4: NOT q, alarm(\"#\")\n# a comment\n\nInput: e(1)\n"
+DATALOG = ".type Node <: symbol\n.decl E(x: Node, y: Node) // edges\n.input E(IO=file, filename=\"e.tsv\", delimiter=\",\")\n.decl P(x: Node, y: Node) output\nP(x, y) :- E(x, y), !E(y, _).\n/* further */ P(x, z) :- P(x, y), E(y, z), x != z.\nP(\"a\", \"b\").\n"
 SESSION = "# session of hornbill rank\n"
 ROUND = '{"confidence":0.5,"inversions":-1,"iterations":7,"name":"%s","seconds":0.001,"unconverged":0.0}\n'
 CFN = '{ "problem": { "name": "p", "mustbe": "<10.5" },\n"variables": { "x": 2, "y": ["a", "b", "c"] },\n"functions": { "f": {"scope": ["x"], "costs": [0.5, inf]},\n"g": {"scope": ["x", "y"], "defaultcost": 0, "costs": [0, "b", 2.5e-05, 1, 2, -1.25]}, "h": {"scope": ["y"], "costs": [1, 2, 12345678901234567.5]} } }\n'
@@ -25,6 +26,7 @@ SEEDS = {
     "clauses": [CLAUSE, "R1:NOT e(1), q\n", "R + R + S: \"a, b\", NOT <A: void f(int)>, edge(a, b)\n", "R: NOT a, NOT b\n", "\"a:NOT b\": NOT e, q\n", ": a\nR:\nR: \n"],
     "rules": ["R1: 0.95\nR2: 1\nR3 : 0\n\n# comment\n\"R 4\": 1e-400\n", "R: 2\n", "R: nan\n", "R1: 0.5\nR1: 0.6\n", ""],
     "alarms": ["q\nalarm(\"#\")\n", "p(1, 2)\n# a comment\n\"alarm(\\\"#\\\")\"\n", "7\nunknown\n", "NOT q\n"],
+    "datalog": [DATALOG, ".symbol_type S\n.decl A(x: S)\nA(\"a, b\"). A(x) :- A(x); A(_).\n", ".decl N(n: number)\nN(-0x1f). N(n) :- N(m), n = m, n != 3, (n < 2; m >= 1).\n", ".decl S()\nS().\n"],
     "session": [SESSION, SESSION + '"a" true # ' + ROUND % "a" + '"7" false # ' + ROUND % "7", SESSION + '"Reach(lambda #1)" true # ' + ROUND % "Reach(lambda #1)" + '# contradicts "Reach(lambda #1)"\n',
                 SESSION + '# unknown "a" ' + ROUND % "a" + "many 0.1 0.2 0.3 0.4\n", SESSION + "3 true # " + ROUND % "variable 3" + "# unknown 5 " + ROUND % "variable 5" + "# contradicts 3\n4 fal"],
     "order": ["a 7 #rooms\n", "\"a\" \"7\" \"#rooms\" \"Reach(lambda #1)\" \"a,b\"\n<A: void f(int)>\ntrue many one\n", "0 1 2 3 4 5 6 7 8 9 10 11\n", "0\n1\n2\n# c\n3 4 5 6 7 8\n9 10 11\n"],
@@ -41,6 +43,7 @@ WORDS = {
     "bif": ["network", "variable", "probability", "property", "type", "discrete", "table", "default", "{", "}", "(", ")", "|", ";", ",", "[", "]", "//", "/*", "*/", '\\"'],
     "cfn": ["problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "{", "}", "[", "]", "<", ">", '\\"', "//", ":"],
     "clauses": ["NOT ", ":NOT ", ", ", ": ", " + ", "# ", '\\"', "\\\\"], "rules": [": ", "# ", '\\"'], "alarms": ["NOT ", "alarm", '\\"', "\\\\"],
+    "datalog": [".decl ", ".input ", ".output ", ".type ", "symbol", "number", " :- ", "!", "_", '\\"', "<:", "!=", "(", ")", ";", ".", "/*", "*/", "//"],
     "session": ["# session of hornbill rank\\x0A", "# unknown ", "# contradicts ", " true # ", " false # ", "name", "confidence", "inversions", "unconverged", "seconds", "iterations", '\\"', "variable "],
     "order": ['\\"', "#"], "evidence": ["true", "FALSE", "yes", "many", '\\"', "#", "F#"], "list": ['\\"', "#"], "names": ['\\"', "#", "\\\\", "\\x00"],
     "serve": ["O ", "OS ", "BP ", "Q ", "FQ ", "UC ", "NL", "exit", "BYE", "true", "False"], "constraints": [",", "\\x00", "\\x09", "#", '\\"'],

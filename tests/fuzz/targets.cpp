@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <hornbill/analysis/clauses.hpp>
+#include <hornbill/datalog.hpp>
 #include <hornbill/elim/order.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/graph/host_factor_graph.hpp>
@@ -18,6 +19,7 @@
 #include <hornbill/io/factor_graph_file.hpp>
 #include <hornbill/io/model.hpp>
 #include <hornbill/io/names.hpp>
+#include <hornbill/io/text_file.hpp>
 #include <hornbill/io/text_formats.hpp>
 #include <hornbill/io/uai.hpp>
 
@@ -240,6 +242,29 @@ void rules(Input const& input) {
   put(input.file, lines);
   constexpr char const* what = "rules that are written are read again";
   require(again([&] { return analysis::read_rule_probabilities(input.file); }, what) == rules, what);
+}
+
+void datalog(Input const& input) {
+  auto const program = hornbill::datalog::parse(io::read_text(input.file), input.file);
+  std::size_t facts = 0, premises = 0;
+  for (auto const& rule : program.rules) {
+    facts += rule.body.empty() ? 1 : 0;
+    premises = std::max(premises, rule.body.size() + rule.negated.size());
+  }
+  if (facts > 10 || premises > 4 || program.rules.size() > 20) return;  // which may have too many instances
+  hornbill::datalog::Database database(program);
+  std::size_t count = 0;
+  constexpr std::size_t most = 10000;
+  try {
+    database.derive([&](hornbill::datalog::Grounding const& grounding) {
+      auto const& rule = program.rules[grounding.rule];
+      require(grounding.premises.size() == rule.body.size(), "an instance has the premises of its rule");
+      require(database.name(grounding.conclusion).starts_with(program.relations[rule.head.relation].name),
+              "a conclusion is of the head's relation");
+      if (++count > most) throw CapacityError("too many instances");
+    });
+  } catch (CapacityError const&) {
+  }
 }
 
 void alarms(Input const& input) {

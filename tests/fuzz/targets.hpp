@@ -41,6 +41,7 @@ void serve(Input const& input);
 void clauses(Input const& input);
 void rules(Input const& input);
 void alarms(Input const& input);
+void datalog(Input const& input);
 // Points-to constraints.
 void constraints(Input const& input);     ///< all texts of them, with a 0 between two
 void constraints_h5(Input const& input);  ///< a sound file whose arrays are anything

@@ -55,6 +55,8 @@ ClauseSet read_clauses(std::string const& file);
 
 /// A clause as a line of that form.
 std::string to_string(ClauseSet const& clauses, Index clause);
+/// All of them, a line each.
+std::string to_string(ClauseSet const& clauses);
 
 /// Writes the same form, beside the file first: it appears whole or not at all.   \throws InputError
 void write_clauses(ClauseSet const& clauses, std::string const& file);
