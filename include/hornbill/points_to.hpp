@@ -3,6 +3,7 @@
 #pragma once
 
 #include <hornbill/points_to/constraints.hpp>
+#include <hornbill/points_to/derivations.hpp>
 #include <hornbill/points_to/generate.hpp>
 #include <hornbill/points_to/plan.hpp>
 #include <hornbill/points_to/solution.hpp>

@@ -1,105 +1,10 @@
-// Points-to analysis by one thread: waves over sets that are stored once.
-#include <algorithm>
-#include <utility>
+#include "host_solver.hpp"
 
 #include <hornbill/detail/huge_pages.hpp>
-#include <hornbill/points_to/detail/stopwatch.hpp>
-#include <hornbill/points_to/solve.hpp>
-
-#include "copy_graph.hpp"
-#include "dereferences.hpp"
-#include "nodes.hpp"
-#include "offset_sets.hpp"
-#include "set_pool.hpp"
 
 namespace hornbill::points_to {
-namespace {
 
 using detail::Stopwatch;
-
-/// Dereferences by their new targets.
-using Group = std::span<std::pair<SetId, Index> const>;
-
-class HostSolver {
- public:
-  HostSolver(HostPlan const& plan, SolveOptions const& options)
-      : plan_(plan),
-        options_(options),
-        nodes_(plan.representative, pool_),
-        graph_(nodes_),
-        offsets_(plan, pool_),
-        dereferences_(dereferences_of(plan)),
-        done_(dereferences_.list.size(), empty_set) {
-    pool_.set_limit(options.max_bytes);
-    add_copies();
-    add_addresses();
-    if (plan.outside < 0) return;
-    from_outside_ = nodes_.add();
-    nodes_.add_to(from_outside_, pool_.of({&plan.outside, 1}));
-  }
-
-  /// Variables have at least these sets.
-  void add_sets(Solution const& earlier);
-
-  Solution solve() {
-    report_.prepare_seconds = watch_.lap();
-    for (bool has_changed = true; has_changed;) {
-      ++report_.rounds;
-      collapse();
-      propagate();
-      if (options_.progress) options_.progress(report_.rounds, pool_.num_sets());
-      has_changed = expand();
-      report_.set_bytes = std::max(report_.set_bytes, static_cast<Offset>(pool_.bytes()));
-      if (has_changed) forget_sets();
-    }
-    report_.unions = static_cast<Offset>(pool_.num_unions());
-    return collected();
-  }
-
- private:
-  void add_copies();
-  void add_addresses();
-
-  void collapse() {
-    Stopwatch watch;
-    report_.merged_by_cycles += graph_.collapse(options_.collapse_cycles);
-    report_.collapse_seconds += watch.lap();
-  }
-  void propagate() {
-    Stopwatch watch;
-    graph_.propagate(options_.collapse_cycles);
-    report_.propagate_seconds += watch.lap();
-  }
-  bool expand();
-  void forget_sets();
-  void apply_to_new_targets(Index d);
-  void merge_contents(SetId targets, Index variable);
-  void add_edges(SetId targets, Group group);
-  void find_contents(SetId targets, ConstraintKind kind);
-  void find_ends(Group group, ConstraintKind kind);
-  void connect(std::vector<Index> const& from, std::vector<Index> const& to, Offset& num_edges);
-  void add_edge(Index from, Index to, Offset& num_edges);
-
-  Solution collected();
-
-  Stopwatch watch_;  // of what comes before rounds
-  HostPlan const& plan_;
-  SolveOptions options_;
-  SolveReport report_;
-  SetPool pool_;
-  Nodes nodes_;
-  CopyGraph graph_;
-  OffsetSets offsets_;
-  Dereferences dereferences_;
-  Index from_outside_ = -1;  // a node that has the outside, which is loaded from there
-  std::vector<SetId> done_;  // [dereferences], the targets that each was applied to
-  // of one round
-  bool changes_ = false;
-  std::vector<std::pair<SetId, Index>> groups_;  // new targets, dereference
-  Marks marks_;
-  std::vector<Index> contents_, ends_;
-  std::vector<SetId> sets_;
-};
 
 // --- what there is at first ---
 
@@ -140,7 +45,14 @@ bool HostSolver::expand() {
   Stopwatch watch;
   changes_ = false;
   groups_.clear();
-  for (std::size_t d = 0; d < dereferences_.list.size(); ++d) apply_to_new_targets(static_cast<Index>(d));
+  auto const count = static_cast<Index>(dereferences_.list.size());
+  if (rounds_) {  // none of which is of this round
+    targets_.clear();
+    for (Index d = 0; d < count; ++d) targets_.push_back(take_new_targets(d));
+    for (Index d = 0; d < count; ++d) apply_to(targets_[d], d);
+  } else {
+    for (Index d = 0; d < count; ++d) apply_to(take_new_targets(d), d);
+  }
   std::ranges::sort(groups_);
   for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
     while (end < groups_.size() && groups_[end].first == groups_[begin].first) ++end;
@@ -150,11 +62,14 @@ bool HostSolver::expand() {
   return changes_;
 }
 
-void HostSolver::apply_to_new_targets(Index d) {
+SetId HostSolver::take_new_targets(Index d) {
+  auto const set = nodes_.set(nodes_.root(dereferences_.list[d].pointer));
+  return set == done_[d] ? empty_set : pool_.subtract(set, std::exchange(done_[d], set));
+}
+
+void HostSolver::apply_to(SetId targets, Index d) {
+  if (targets == empty_set) return;
   auto const& dereference = dereferences_.list[d];
-  auto const set = nodes_.set(nodes_.root(dereference.pointer));
-  if (set == done_[d]) return;
-  auto const targets = pool_.subtract(set, std::exchange(done_[d], set));
   bool has_edges = false;
   for (Index c = dereference.begin; c < dereference.end; ++c) {
     auto const& [kind, source, destination, offset] = dereferences_.constraints[c];
@@ -259,6 +174,11 @@ void HostSolver::forget_sets() {
   report_.expand_seconds += watch.lap();
 }
 
+void HostSolver::record_round() {
+  auto& sets = rounds_->emplace_back();
+  for (Index v = 0; v < plan_.num_variables; ++v) sets.push_back(nodes_.set(nodes_.root(v)));
+}
+
 // --- the result ---
 
 Solution HostSolver::collected() {
@@ -285,6 +205,8 @@ Solution HostSolver::collected() {
   solution.report = report_;
   return solution;
 }
+
+namespace {
 
 Solution solve_from(HostPlan const& plan, Solution const* earlier, SolveOptions const& options) {
   Stopwatch watch;

@@ -122,6 +122,22 @@ class SetPool {
       for (auto bits = words.bits[i]; bits != 0; bits &= bits - 1)
         function(static_cast<Index>(words.positions[i] * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
   }
+  /// The same, until it returns false.
+  template <class Function>
+  void for_each_while(SetId set, Function const& function) const {
+    auto const words = sets_[set];
+    for (std::uint32_t i = 0; i < words.count; ++i)
+      for (auto bits = words.bits[i]; bits != 0; bits &= bits - 1)
+        if (!function(static_cast<Index>(words.positions[i] * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))))
+          return;
+  }
+  bool contains(SetId set, Index element) const {
+    auto const words = sets_[set];
+    auto const position = static_cast<std::uint32_t>(element) / 64;
+    auto const* const end = words.positions + words.count;
+    auto const* const at = std::lower_bound(words.positions, end, position);
+    return at != end && *at == position && (words.bits[at - words.positions] >> element % 64 & 1) != 0;
+  }
   std::size_t num_elements(SetId set) const;
   std::size_t num_sets() const { return sets_.size() - free_.size(); }
   /// Numbers of sets are below.
