@@ -76,6 +76,10 @@ TEST_CASE("points-to derivations: of a load through two pointers") {
   CHECK(stored[0].premises == std::array{Fact{p, a}, Fact{x, b}});
   CHECK(derivations.of({x, b}, 5)[0].num_premises == 0);
   CHECK_THROWS_AS(derivations.of({y, a}, 1), InputError);
+  std::vector<Fact> facts;
+  for (auto const& step : explain(derivations, {y, b})) facts.push_back(step.fact);
+  CHECK(facts == std::vector<Fact>{{x, b}, {p, a}, {a, b}, {q, a}, {y, b}});
+  CHECK_THROWS_AS(explain(derivations, {y, a}), InputError);
 }
 
 TEST_CASE("points-to derivations: each fact has some, they follow, and they have no cycle") {
@@ -104,6 +108,13 @@ TEST_CASE("points-to derivations: each fact has some, they follow, and they have
                     .second);
         }
         CHECK(depths.visit({v, o}));
+        std::set<Fact> explained;
+        for (auto const& [fact, derivation] : explain(derivations, {v, o})) {
+          for (int i = 0; i < derivation.num_premises; ++i)
+            CHECK(explained.contains(derivation.premises[static_cast<std::size_t>(i)]));
+          explained.insert(fact);
+        }
+        CHECK(explained.contains({v, o}));
       }
   }
 }

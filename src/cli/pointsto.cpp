@@ -171,6 +171,12 @@ void add_pointsto(CLI::App& app, int&) {
       ->add_option("--may-alias", a->aliases, "Say whether two pointers may point to a common object; may be repeated")
       ->type_name("NAME NAME")
       ->allow_extra_args(false);
+  command
+      ->add_option("--why", a->reasons,
+                   "Print why a pointer may point to an object: statements, each behind those that it needs; may be "
+                   "repeated. One thread solves again for it")
+      ->type_name("NAME NAME")
+      ->allow_extra_args(false);
   command->add_flag("--calls", a->calls, "Print the functions that each call through a pointer may call");
   command->add_option("--count", a->count, "Print at most so many of a list; --json prints all")
       ->check(at_least(0))
@@ -206,7 +212,7 @@ void add_pointsto(CLI::App& app, int&) {
   command->footer(
       "The solution is the least one and does not depend on these options. Examples:\n"
       "  hornbill pointsto inputs/golden/points_to/list.cons.txt -o list.h5\n"
-      "  hornbill pointsto list.h5 --query q --may-alias n p --calls");
+      "  hornbill pointsto list.h5 --query q --may-alias n p --why q x --calls");
   command->callback([a, command] {
     for (auto const* name : solving_options)
       if (command->get_option(name)->count() > 0) a->solving.emplace_back(name);

@@ -13,7 +13,7 @@ namespace hornbill::cli {
 struct PointsToArguments {
   std::string file, output, backend, solver = "auto", numbering = "hu";
   std::vector<std::string> more, queries;
-  std::vector<std::pair<std::string, std::string>> aliases;
+  std::vector<std::pair<std::string, std::string>> aliases, reasons;
   bool calls = false, again = false, json = false;
   std::size_t count = 20;
   std::vector<std::string> solving;  ///< options of planning and solving that are given

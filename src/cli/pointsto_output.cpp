@@ -1,11 +1,13 @@
 // hornbill pointsto: answers as text and JSON.
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <hornbill/io/names.hpp>
@@ -28,6 +30,13 @@ struct QueryAnswer {
 struct AliasAnswer {
   Index first, second;
   std::vector<Index> common;
+};
+
+/// Why a pointer may point to an object; where it does so from outside, why it points there, and why the object
+/// escapes.
+struct WhyAnswer {
+  points_to::Fact fact;
+  std::vector<std::vector<points_to::ExplainedFact>> reasons;
 };
 
 struct CallAnswer {
@@ -62,7 +71,8 @@ class Variables {
   std::string label(Index variable) const {
     Index const named = named_before(variable);
     if (named < 0) return fmt::format("variable {}", variable);
-    auto const distance = named < variable ? fmt::format("+{}", variable - named) : std::string();
+    auto const& bytes = system_.bytes_to_end.empty() ? system_.object_sizes : system_.bytes_to_end;
+    auto const distance = named < variable ? fmt::format("+{}", bytes[named] - bytes[variable]) : std::string();
     return fmt::format("{}{} ({})", io::as_line(system_.variable_names[named]), distance, variable);
   }
 
@@ -124,6 +134,26 @@ class Answers {
                                   std::back_inserter(answer.common));
     return answer;
   }
+  WhyAnswer why(std::pair<std::string, std::string> const& texts, points_to::Derivations& derivations) const {
+    points_to::Fact const fact{variables_.find(texts.first), variables_.find(texts.second)};
+    WhyAnswer answer{fact, {}};
+    auto const add = [&](points_to::Fact const& one) { answer.reasons.push_back(explain(derivations, one)); };
+    points_to::Fact const from_outside{fact.variable, system_.outside}, escapes{system_.outside, fact.object};
+    if (derivations.holds(fact)) {
+      add(fact);
+    } else if (system_.outside >= 0 && derivations.holds(from_outside) && derivations.holds(escapes)) {
+      add(from_outside);
+      add(escapes);
+    }
+    return answer;
+  }
+  /// Where a constraint is in the program's source, or else its number.
+  std::string place_of(Offset constraint) const {
+    auto const place = system_.place_of_constraint.empty() ? -1 : system_.place_of_constraint[constraint];
+    return place < 0 ? fmt::format("constraint {}", constraint) : system_.places[place];
+  }
+  ConstraintKind kind_of(Offset constraint) const { return system_.constraints[constraint].kind; }
+
   /// Calls that the file lists; or else pointers with fields, some of whose targets are functions.
   std::vector<CallAnswer> calls() const {
     std::vector<CallAnswer> answers;
@@ -200,6 +230,27 @@ void print(AliasAnswer const& answer, Answers const& answers, std::size_t count)
   print_list(answer.common, answers, count);
 }
 
+/// Steps are numbered, and each names those that it follows from.
+void print(WhyAnswer const& answer, Answers const& answers) {
+  if (answer.reasons.empty())
+    write_out("{} does not point to {}\n", answers.label(answer.fact.variable), answers.label(answer.fact.object));
+  for (auto const& steps : answer.reasons) {
+    write_out("{} may point to {}:\n", answers.label(steps.back().fact.variable),
+              answers.label(steps.back().fact.object));
+    std::map<points_to::Fact, std::size_t> numbers;
+    for (auto const& [fact, derivation] : steps) {
+      numbers.emplace(fact, numbers.size() + 1);
+      std::vector<std::size_t> premises;
+      for (int i = 0; i < derivation.num_premises; ++i)
+        premises.push_back(numbers.at(derivation.premises.at(static_cast<std::size_t>(i))));
+      write_out("  {:>3}  {}: {} at {}{}{}\n", numbers.size(),
+                fmt::format("{} -> {}", answers.label(fact.variable), answers.label(fact.object)),
+                points_to::name_of(answers.kind_of(derivation.constraint)), answers.place_of(derivation.constraint),
+                premises.empty() ? "" : ", by ", fmt::join(premises, " and "));
+    }
+  }
+}
+
 void print(CallAnswer const& answer, ConstraintSystem const& system, Answers const& answers, std::size_t count) {
   write_out("{}{} may call {}{}\n", answer.call.place < 0 ? "" : io::as_line(system.places[answer.call.place]) + ": ",
             answers.label(answer.call.pointer), counted(answer.functions.size(), "function"),
@@ -255,6 +306,30 @@ nlohmann::json to_json(std::span<Index const> variables, ConstraintSystem const&
   auto list = nlohmann::json::array();
   for (Index const v : variables) list.push_back(to_json(v, system));
   return list;
+}
+
+nlohmann::json to_json(points_to::Fact const& fact, ConstraintSystem const& system) {
+  return {{"variable", to_json(fact.variable, system)}, {"object", to_json(fact.object, system)}};
+}
+
+nlohmann::json to_json(WhyAnswer const& answer, ConstraintSystem const& system, Answers const& answers) {
+  auto json = to_json(answer.fact, system);
+  json["reasons"] = nlohmann::json::array();
+  for (auto const& steps : answer.reasons) {
+    auto list = nlohmann::json::array();
+    for (auto const& [fact, derivation] : steps) {
+      auto step = to_json(fact, system);
+      step["constraint"] = derivation.constraint;
+      step["kind"] = points_to::name_of(answers.kind_of(derivation.constraint));
+      step["place"] = answers.place_of(derivation.constraint);
+      step["premises"] = nlohmann::json::array();
+      for (int i = 0; i < derivation.num_premises; ++i)
+        step["premises"].push_back(to_json(derivation.premises.at(static_cast<std::size_t>(i)), system));
+      list.push_back(std::move(step));
+    }
+    json["reasons"].push_back(std::move(list));
+  }
+  return json;
 }
 
 nlohmann::json to_json(PointsToRun const& run) {
@@ -320,6 +395,10 @@ nlohmann::json answers_json(PointsToArguments const& a, ConstraintSystem const& 
                                  {"may_alias", !answer.common.empty()},
                                  {"objects", to_json(answer.common, system)}});
   }
+  if (!a.reasons.empty()) {
+    points_to::Derivations derivations(system, a.solve);
+    for (auto const& pair : a.reasons) json["why"].push_back(to_json(answers.why(pair, derivations), system, answers));
+  }
   if (!a.calls) return json;
   json["calls"] = nlohmann::json::array();
   for (auto const& answer : answers.calls()) {
@@ -337,6 +416,13 @@ void require_known(PointsToArguments const& a, points_to::ConstraintSystem const
   Variables const variables(a.file, system);
   for (auto const& text : a.queries) variables.find(text);
   for (auto const& [first, second] : a.aliases) variables.find(first), variables.find(second);
+  for (auto const& [pointer, object] : a.reasons) {
+    variables.find(pointer);
+    if (Index const found = variables.find(object); found >= system.num_objects())
+      throw InputError(a.file, "",
+                       fmt::format("--why {} {}: {} is not an object; --query {} lists objects", pointer, object,
+                                   variables.label(found), pointer));
+  }
 }
 
 void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, PointsToRun const& run) {
@@ -347,9 +433,13 @@ void print_points_to(PointsToArguments const& a, io::PointsTo const& points_to, 
     print_json(json);
     return;
   }
-  if (a.queries.empty() && a.aliases.empty() && !a.calls) print_summary(a.file, points_to, run);
+  if (a.queries.empty() && a.aliases.empty() && a.reasons.empty() && !a.calls) print_summary(a.file, points_to, run);
   for (auto const& text : a.queries) print(answers.query(text), answers, a.count);
   for (auto const& pair : a.aliases) print(answers.alias(pair), answers, a.count);
+  if (!a.reasons.empty()) {
+    points_to::Derivations derivations(points_to.constraints, a.solve);
+    for (auto const& pair : a.reasons) print(answers.why(pair, derivations), answers);
+  }
   if (a.calls) print_calls(a.file, points_to.constraints, answers, a.count);
 }
 

@@ -175,8 +175,11 @@ void HostSolver::forget_sets() {
 }
 
 void HostSolver::record_round() {
-  auto& sets = rounds_->emplace_back();
-  for (Index v = 0; v < plan_.num_variables; ++v) sets.push_back(nodes_.set(nodes_.root(v)));
+  auto& [sets, roots] = rounds_->emplace_back();
+  for (Index v = 0; v < plan_.num_variables; ++v) {
+    roots.push_back(nodes_.root(v));
+    sets.push_back(nodes_.set(roots.back()));
+  }
 }
 
 // --- the result ---

@@ -17,8 +17,12 @@
 
 namespace hornbill::points_to {
 
-/// Sets that variables had at the end of each round, when these had gone along all edges.
-using SetsOfRounds = std::vector<std::vector<SetId>>;
+/// What variables had at the end of a round, when sets had gone along all edges: in the order of a graph without
+/// cycles, whose nodes are the roots.
+struct RoundOfSets {
+  std::vector<SetId> sets;   ///< [variables]
+  std::vector<Index> roots;  ///< [variables]
+};
 
 /// Dereferences by their new targets.
 using Group = std::span<std::pair<SetId, Index> const>;
@@ -42,7 +46,7 @@ class HostSolver {
   }
 
   /// From now on sets of rounds are kept. What a round adds follows then from sets of rounds before it, along edges.
-  void record(SetsOfRounds& rounds) { rounds_ = &rounds; }
+  void record(std::vector<RoundOfSets>& rounds) { rounds_ = &rounds; }
   SetPool const& pool() const { return pool_; }
 
   /// Variables have at least these sets.
@@ -102,7 +106,7 @@ class HostSolver {
   OffsetSets offsets_;
   Dereferences dereferences_;
   Index from_outside_ = -1;  // a node that has the outside, which is loaded from there
-  SetsOfRounds* rounds_ = nullptr;
+  std::vector<RoundOfSets>* rounds_ = nullptr;
   std::vector<SetId> done_;  // [dereferences], the targets that each was applied to
   // of one round
   bool changes_ = false;

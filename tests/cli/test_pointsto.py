@@ -31,6 +31,28 @@ class PointsTo(CommandLine):
     def names(self, objects):
         return [one["name"] for one in objects]
 
+    def test_reasons(self):
+        # p = &a; q = &a; x = &b; *p = x; y = *q; outside
+        self.write("why.nodes.txt", "9\n2\n-1\n0,1,0,0,1\n1,1,0,0,0\n2,1,0,0,0\n")
+        self.write("why.cons.txt", "9\n9\n0,1,3,0,0\n1,1,4,0,0\n2,2,5,0,0\n3,5,3,3,0\n4,4,6,2,0\n5,0,7,0,0\n6,0,0,0,0\n7,1,0,0,0\n8,0,0,2,0\n")
+        self.write("why.objnames.txt", "1\ta\n2\tb\n3\tp\n4\tq\n5\tx\n6\ty\n7\tz\n")
+        self.write("why.places.txt", "3\tmain.c:4:3\n4\tmain.c:5:7\n")
+        self.assertEqual(run("pointsto", "why.cons.txt", "--why", "y", "b")[0], """y (6) may point to b (2):
+    1  x (5) -> b (2): address-of at constraint 2
+    2  p (3) -> a (1): address-of at constraint 0
+    3  a (1) -> b (2): store at main.c:4:3, by 2 and 1
+    4  q (4) -> a (1): address-of at constraint 1
+    5  y (6) -> b (2): load at main.c:5:7, by 4 and 3
+""")
+        self.assertEqual(run("pointsto", "why.cons.txt", "--why", "y", "a")[0], "y (6) does not point to a (1)\n")
+        out = run("pointsto", "why.cons.txt", "--why", "z", "b", "--no-cycles", "--no-hubs")[0]
+        self.assertIn("z (7) may point to variable 0:\n", out)
+        self.assertIn("variable 0 may point to b (2):\n", out)
+        answer = json.loads(run("pointsto", "why.cons.txt", "--why", "y", "b", "--json")[0])["why"][0]
+        self.assertEqual((answer["variable"]["name"], answer["object"]["name"]), ("y", "b"))
+        self.assertEqual([len(step["premises"]) for step in answer["reasons"][0]], [0, 0, 2, 0, 2])
+        self.assertIn("--why y p: p (3) is not an object", run("pointsto", "why.cons.txt", "--why", "y", "p", code=3)[1])
+
     def test_questions(self):
         for file in ("list.cons.txt", "list.h5", "solved.h5"):
             if file == "solved.h5":

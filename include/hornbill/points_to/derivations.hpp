@@ -56,4 +56,15 @@ class Derivations {
   std::unique_ptr<Implementation> implementation_;
 };
 
+/// A fact, and why it holds.
+struct ExplainedFact {
+  Fact fact;
+  Derivation derivation;
+};
+
+/// One derivation of a fact, down to addresses: the facts that it needs, each behind its premises, the fact itself
+/// last. Of derivations that are looked at, a few of each fact, it is one of smallest depth.
+/// \throws InputError if the fact does not hold
+std::vector<ExplainedFact> explain(Derivations& derivations, Fact const& fact);
+
 }  // namespace hornbill::points_to
