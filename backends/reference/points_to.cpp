@@ -35,7 +35,10 @@ class Solver {
         });
       case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
       case ConstraintKind::offset:
-        return for_each(c.source, [&](Index o) { return insert_field(o, c.offset, c.destination); });
+        return for_each(c.source, [&](Index o) {
+          if (is_code(o)) return c.offset == 0 && insert(o, c.destination);
+          return insert_field(o, c.offset, c.destination);
+        });
       case ConstraintKind::function_offset:
         return for_each(c.source,
                         [&](Index o) { return system_.is_function[o] && insert_field(o, c.offset, c.destination); });
@@ -84,6 +87,7 @@ class Solver {
     }
     return changes;
   }
+  bool is_code(Index o) const { return !system_.bytes_to_end.empty() && system_.is_function[first_field(o)]; }
   bool insert_field(Index o, Index offset, Index variable) {
     Index const byte = byte_behind(first_field(o), first_byte(o), offset);
     return byte >= 0 && insert_fields_at(first_field(o), byte, variable);
@@ -92,7 +96,7 @@ class Solver {
   bool insert_fields(Index o, Index stride, Index variable) {
     Index const first = first_field(o), size = bytes_to_end(first);
     if (size == 0) return false;
-    if (stride > 0 && system_.is_function[first]) return insert(o, variable);
+    if (is_code(o) || (stride > 0 && system_.is_function[first])) return insert(o, variable);
     std::vector<bool> is_reached(static_cast<std::size_t>(size));
     is_reached[first_byte(o)] = true;
     for (bool changes = true; changes;) {

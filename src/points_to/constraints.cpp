@@ -38,11 +38,19 @@ void validate_objects(ConstraintSystem const& system, std::string const& where) 
 void validate_bytes(ConstraintSystem const& system, std::string const& where) {
   if (system.bytes_to_end.empty()) return;
   require_size(where, "bytes_to_end", system.bytes_to_end.size(), system.object_sizes.size());
+  auto const first = first_fields(system);
+  auto const& is_function = system.is_function;
   for (Index o = 0; o < system.num_objects(); ++o) {
     auto const bytes = system.bytes_to_end[o];
     bool const is_last = system.object_sizes[o] <= 1;
     Index const least = is_last ? system.object_sizes[o] : system.bytes_to_end[o + 1] + 1;
     Index const most = system.object_sizes[o] == 0 ? 0 : largest_offset;
+    if (is_function[first[o]] != 0 && bytes != system.object_sizes[o])
+      throw InputError(
+          where, "objects",
+          fmt::format("object {} is a field of a function and has {} bytes to its end; a field of a function "
+                      "counts as one: {} are needed",
+                      o, bytes, system.object_sizes[o]));
     if (bytes < least || bytes > most)
       throw InputError(where, "objects",
                        fmt::format("object {} has {} bytes to its end; {} to {} are possible", o, bytes, least, most));

@@ -26,19 +26,14 @@ class Masks {
       if (plan.object_sizes[o] > 0) objects_.push_back(o);
   }
   void require(Constraint const& c) {
-    if (c.kind == ConstraintKind::any_offset)
-      steps_.try_emplace(c.offset, 0);
-    else
-      row_of_.try_emplace(c.offset, 0);
-    if (c.kind == ConstraintKind::function_offset) of_functions_.try_emplace(c.offset, 0);
+    auto& numbers = c.kind == ConstraintKind::offset       ? row_of_
+                    : c.kind == ConstraintKind::any_offset ? steps_
+                                                           : of_functions_;
+    numbers.try_emplace(c.offset, 0);
   }
-  /// The last one is that of functions.
   std::vector<std::uint64_t> rows() {
     auto const words = words_of_mask(plan_);
-    std::vector<std::uint64_t> rows(words * (row_of_.size() + 1));
-    for (Index const o : objects_)
-      if (plan_.is_function[o])
-        rows[row_of_.size() * words + unsigned_of(o) / 64] |= std::uint64_t{1} << unsigned_of(o) % 64;
+    std::vector<std::uint64_t> rows(words * row_of_.size());
     std::uint32_t row = 0;
     for (auto& [offset, number] : row_of_) {  // the offsets ascend, so fewer and fewer objects are left
       std::erase_if(objects_, [&](Index o) { return plan_.object_sizes[o] <= offset; });
@@ -53,7 +48,7 @@ class Masks {
     for (auto const& [offset, row] : row_of_) offsets.push_back({unsigned_of(offset), row, false});
     for (auto& [offset, number] : of_functions_) {
       number = static_cast<std::uint32_t>(offsets.size());
-      offsets.push_back({unsigned_of(offset), row_of_.at(offset), true});
+      offsets.push_back({unsigned_of(offset), 0, true});
     }
     for (auto& [step, number] : steps_) {
       number = static_cast<std::uint32_t>(offsets.size());

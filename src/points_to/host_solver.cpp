@@ -76,7 +76,7 @@ void HostSolver::apply_to(SetId targets, Index d) {
     if (kind == ConstraintKind::offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(targets, offset));
     else if (kind == ConstraintKind::function_offset)
-      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.shifted(offsets_.functions(targets), offset));
+      changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.function_fields(targets, offset));
     else if (kind == ConstraintKind::any_offset)
       changes_ |= nodes_.add_to(nodes_.root(destination), offsets_.fields(targets, offset));
     else

@@ -37,13 +37,14 @@ SetId OffsetSets::shifted(SetId objects, Index offset) {
   return shifted_(objects, by) = set;
 }
 
-SetId OffsetSets::functions(SetId objects) {
-  if (auto const known = functions_(objects, 0); known != PairMap::none) return known;
-  auto const set = pool_.shift(objects, 0, is_function_);
-  return functions_(objects, 0) = set;
+SetId OffsetSets::function_fields(SetId objects, Index number) {
+  auto const by = static_cast<std::uint32_t>(number);
+  if (auto const known = functions_(objects, by); known != PairMap::none) return known;
+  auto const set = at_offset(pool_.shift(objects, 0, is_function_), number, true);
+  return functions_(objects, by) = set;
 }
 
-SetId OffsetSets::at_offset(SetId objects, Index offset) {
+SetId OffsetSets::at_offset(SetId objects, Index offset, bool is_number) {
   Index low = plan_.num_objects(), high = -1;
   auto const add = [&](Index field) {
     if (field < 0) return;
@@ -52,7 +53,7 @@ SetId OffsetSets::at_offset(SetId objects, Index offset) {
     high = std::max(high, field);
   };
   pool_.for_each(objects, [&](Index o) {
-    auto const found = of_.at_offset(o, offset);
+    auto const found = is_number ? of_.at_number(o, offset) : of_.at_offset(o, offset);
     add(found.first);
     add(found.second);
   });

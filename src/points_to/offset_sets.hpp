@@ -17,8 +17,8 @@ class OffsetSets {
  public:
   OffsetSets(HostPlan const& plan, SetPool& pool);
   SetId shifted(SetId objects, Index offset);
-  /// Those that are functions.
-  SetId functions(SetId objects);
+  /// Fields of the functions among them, by their number.
+  SetId function_fields(SetId objects, Index number);
   /// \param stride  0 for all fields
   SetId fields(SetId objects, Index stride);
   /// Forgets which were formed, as the pool forgets sets.
@@ -26,7 +26,7 @@ class OffsetSets {
 
  private:
   std::span<std::uint64_t const> objects_beyond(Index offset);
-  SetId at_offset(SetId objects, Index offset);
+  SetId at_offset(SetId objects, Index offset, bool is_number = false);
   void add_met_fields(Index object, Index stride);
   void find_remainders(Index step);
   bool is_one_among(detail::ObjectFields::Places const& places, Index step) const;

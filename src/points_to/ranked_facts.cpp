@@ -66,8 +66,10 @@ bool RankedFacts::leads(Constraint const& constraint, Index from, Index to) cons
   if (plan_.object_sizes[from] == 0) return false;
   if (constraint.kind == ConstraintKind::any_offset)
     return fields_.is_met(to, from, fields_.step_of(from, constraint.offset));
-  if (constraint.kind == ConstraintKind::function_offset && plan_.is_function[from] == 0) return false;
-  auto const [one, other] = fields_.at_offset(from, constraint.offset);
+  bool const is_number = constraint.kind == ConstraintKind::function_offset;
+  if (is_number && plan_.is_function[from] == 0) return false;
+  auto const [one, other] =
+      is_number ? fields_.at_number(from, constraint.offset) : fields_.at_offset(from, constraint.offset);
   return one == to || other == to;
 }
 

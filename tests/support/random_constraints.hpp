@@ -31,7 +31,8 @@ inline points_to::ConstraintSystem random_constraints(unsigned seed, RandomConst
     Index period = seed % 3 == 0 || below(2) == 0 ? 0 : 1 + below(size);
     if (seed % 3 == 2) {
       std::vector<Index> bytes;
-      for (Index k = 0; k < size; ++k) bytes.push_back((bytes.empty() ? 0 : bytes.back()) + 1 + below(3));
+      for (Index k = 0; k < size; ++k)
+        bytes.push_back((bytes.empty() ? 0 : bytes.back()) + 1 + (is_function ? 0 : below(3)));
       if (period > 0) period = bytes[period - 1];
       system.bytes_to_end.insert(system.bytes_to_end.end(), bytes.rbegin(), bytes.rend());
     }

@@ -23,7 +23,7 @@ enum class ConstraintKind : std::uint8_t {
            ///< pts(destination); two, before and behind it, where it is within a field
   any_offset,  ///< destination = source + i * offset for any i: the same of all distances from o that `offset` divides,
                ///< of a function o alone; all fields of o's object if `offset` is 0
-  function_offset,  ///< as `offset`, but of functions in pts(source) alone
+  function_offset,  ///< destination = source's field number `offset`: of functions in pts(source) alone
 };
 inline constexpr std::size_t num_constraint_kinds = 7;
 
@@ -60,7 +60,8 @@ struct ConstraintSystem {
   /// as null, has no field that an offset could reach.
   std::vector<Index> object_sizes;
   /// [num_objects] bytes from the beginning of this field to the end of its object; or none at all, where a field is a
-  /// byte, so that these are the sizes.
+  /// byte, so that these are the sizes. They are the sizes of functions in any case, whose fields are no memory: where
+  /// fields have bytes, `function_offset` alone leads from one of them to another one.
   std::vector<Index> bytes_to_end;
   /// [num_objects], in bytes, the same for all fields of an object; or none at all. The last `period` bytes of an
   /// object stand for those behind them too, as one element of an array does for the others: an offset that leads to

@@ -24,8 +24,14 @@ struct ObjectFields {
   struct Ends {
     Index first = -1, second = -1;
   };
-  /// The field at an offset from another one (5).
+  /// The field at an offset from another one (5). Where fields have bytes, functions have none, so that it leads
+  /// nowhere.
   KOKKOS_FUNCTION Ends at_offset(Index field, Index offset) const {
+    if (bytes_to_end && is_function[first[field]]) return {offset == 0 ? field : -1};
+    return at_number(field, offset);
+  }
+  /// The same of functions too, whose fields count as bytes (7).
+  KOKKOS_FUNCTION Ends at_number(Index field, Index offset) const {
     Index place = place_of(field) - offset, begin = field;
     if (place <= 0) {
       Index const period = period_of(field);
@@ -42,11 +48,11 @@ struct ObjectFields {
   /// How far bytes are apart that steps of `stride`, forwards and backwards, lead to. Steps go round in an object with
   /// a period, so that they meet all bytes at the greatest common divisor. They do not move within a function, whose
   /// fields are no memory.
-  /// \param stride  0 for steps of any length, also in functions   \return 1 to the object's bytes
+  /// \param stride  0 for steps of any length, also in functions where a field is a byte   \return 1 to the object's bytes
   KOKKOS_FUNCTION Index step_of(Index field, Index stride) const {
     Index const object = first[field], bytes = place_of(object) > 0 ? place_of(object) : 1;
+    if (is_function[object] && (stride > 0 || bytes_to_end)) return bytes;
     if (stride == 0) return 1;
-    if (is_function[object]) return bytes;
     for (Index period = period_of(field); period != 0;) {
       Index const rest = stride % period;
       stride = period;

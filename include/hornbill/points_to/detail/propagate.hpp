@@ -82,7 +82,7 @@ struct Offsets {
                           bytes_to_end.extent(0) > 0 ? bytes_to_end.data() : nullptr,
                           object_periods.extent(0) > 0 ? object_periods.data() : nullptr, is_function.data()};
     if (mask == DeviceOffset::steps) return worker.fields(set, fields, of);
-    if (of_functions) set = worker.functions(set, &masks(masks.extent(0) - 1, 0));
+    if (of_functions) return worker.function_fields(set, fields, of);
     if (of.bytes_to_end) return worker.at_offset(set, fields, of);
     auto const within = worker.shift(set, fields, &masks(mask, 0));
     return of.periods ? worker.unite(within, worker.at_offset(set, fields, of)) : within;

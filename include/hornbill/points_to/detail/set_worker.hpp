@@ -60,10 +60,19 @@ class SetWorker {
     if (a == shared_empty_set) return a;
     return done_once(key_of(shifted, a, offset), [&] { return form_shifted(a, offset, mask); });
   }
-  /// Those that are functions, as a mask of bits says.
-  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId functions(SharedSetId a, std::uint64_t const* mask) const {
+  /// Fields of the functions among its objects, by their number.
+  [[gnu::noinline]] KOKKOS_FUNCTION SharedSetId function_fields(SharedSetId a, std::uint32_t number,
+                                                                ObjectFields const& of) const {
     if (a == shared_empty_set) return a;
-    return done_once(key_of(shifted, a, end_bit | step_bit), [&] { return form_shifted(a, 0, mask); });
+    return done_once(key_of(shifted, a, number | end_bit | step_bit), [&] {
+      Row row;
+      for_each_by_lanes(a, [&](std::uint32_t object) {
+        if (of.is_function[object] == 0) return;
+        auto const found = of.at_number(static_cast<Index>(object), static_cast<Index>(number));
+        if (found.first >= 0) add_element(row, static_cast<std::uint32_t>(found.first));
+      });
+      return take(row);
+    });
   }
   /// The fields at an offset, where fields are more than a byte; else of those objects alone that have a period and no
   /// more fields than the offset, since others are shifted.
