@@ -184,6 +184,12 @@ TEST_CASE("datalog: all instances of rules") {
         Strings{"R0: N(1)", "R1: N(2)", "R2: N(3)", "R3: NOT N(1), P(1)", "R3: NOT N(3), P(3)"});
   CHECK(clauses_of(declarations + R"~(.decl P(x: symbol, n: number) P(x, n) :- x = "a", n = m, m = 7.)~") ==
         Strings{"R0: P(a,7)"});
+  CHECK(clauses_of(declarations + R"~(.decl P(x: symbol) P(x) :- x = y, y = "s".A("x").A("y").)~") ==
+        Strings{"R0: P(s)", "R1: A(x)", "R2: A(y)"});
+  CHECK(
+      clauses_of(
+          R"~(.decl F(x: symbol, y: symbol) .decl Q() .printsize F F("a", "b"). F("b", "a"). Q() :- F(x, y), F(y, x).)~") ==
+      Strings{"R0: F(a,b)", "R1: F(b,a)", "R2: NOT F(a,b), NOT F(b,a), Q()"});
   CHECK(clauses_of(declarations + R"~(A("a"). A(x) :- A(x); A(x).)~") == Strings{"R0: A(a)", "R1: NOT A(a), A(a)"});
   CHECK(clauses_of(".symbol_type S\n.type T = S | U\n.type U <: symbol\n.decl A(x: T) output "
                    "printsize\nA(\"a\").\n.printsize A\n.output A(IO=stdout)") == Strings{"R0: A(a)"});
@@ -232,12 +238,15 @@ TEST_CASE("datalog: what is wrong is named by its place") {
   refuse(declarations + "E(x, x) :- A(x).", "relation E is an input, and cannot be derived as well");
   refuse(declarations + "A(x) :- N(x).", "x is a number where a symbol is needed");
   refuse(declarations + "A(1).", "1 is a number where a symbol is needed");
+  refuse(declarations + "A(-5).", "-5 is a number where a symbol is needed");
+  refuse(declarations + "A(\"\xff\").", "the string is not UTF-8");
+  refuse(declarations + ".plan 0:(1,2)", "directive .plan is not known");
   refuse(declarations + "N(\"1\").", "1 is a symbol where a number is needed");
   refuse(declarations + "A(x) :- E(x, y), x < y.", "symbols have no order");
   refuse(declarations + "A(_) :- E(_, _).", "_ in a head stands for no value");
   refuse(declarations + "N(n) :- N(m), n = m + 1.", "'+': values are not computed");
   refuse(declarations + "N(n) :- N(m), n = f(m).", "'(': values are not computed");
-  refuse(declarations + "N(3000000000).", "3000000000 does not fit into 32 bits");
+  refuse(declarations + "N(3000000000).", "3000000000 does not fit into 32 bits with a sign");
   refuse(declarations + "N(0x).", "'0x' is not a number");
   refuse(declarations + "N(12a).", "'12a' is not a number");
   refuse(declarations + "A(\"x).", "line 5, column 3: a string begins here that no \" ends");

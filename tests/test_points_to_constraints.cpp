@@ -228,6 +228,9 @@ TEST_CASE("constraints: fields of several bytes") {
   refuse(with("4\n1\n-1\n0,2,0,0,0,8\n1,1,0,0,0,8\n"),
          "o:objects: object 0 has 8 bytes to its end; 9 to 536870911 are possible");
   refuse(with("4\n0\n-1\n0,1,0,0,0,0\n"), "object 0 has 0 bytes to its end; 1 to 536870911 are possible");
+  CHECK(read(with("4\n1\n1\n0,2,1,0,0,2\n1,1,0,0,0,1\n")).bytes_to_end == std::vector<Index>{2, 1});
+  refuse(with("4\n1\n-1\n0,2,0,0,0,5\n1,1,0,0,0,2000000000\n"),
+         "object 1 has 2000000000 bytes to its end; 1 to 536870911");
   refuse(with("4\n1\n1\n0,2,1,0,0,8\n1,1,0,0,0,1\n"), "object 0 is a field of a function and has 8 bytes to its end");
   refuse(with("4\n0\n-1\n0,0,0,0,0,1\n"), "object 0 has 1 bytes to its end; 0 to 0 are possible");
   refuse(with("4\n1\n-1\n0,2,0,4,0,12\n1,1,0,4,0,8\n"),

@@ -36,7 +36,7 @@ class Solver {
       case ConstraintKind::store: return for_each(c.destination, [&](Index o) { return include(c.source, o); });
       case ConstraintKind::offset:
         return for_each(c.source, [&](Index o) {
-          if (is_code(o)) return c.offset == 0 && insert(o, c.destination);
+          if (is_code(o)) return c.offset == 0 && system_.object_sizes[o] > 0 && insert(o, c.destination);
           return insert_field(o, c.offset, c.destination);
         });
       case ConstraintKind::function_offset:

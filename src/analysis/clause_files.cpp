@@ -25,28 +25,11 @@ constexpr std::string_view rule_separator = " + ", literal_separator = ", ";
 
 using io::trimmed;
 
-/// Whether all bytes are UTF-8, overlong forms and surrogates left aside.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    auto const lead = static_cast<unsigned char>(text[i]);
-    std::size_t const length = lead < 0x80                   ? 1
-                               : lead >= 0xc2 && lead < 0xe0 ? 2
-                               : (lead & 0xf0) == 0xe0       ? 3
-                               : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                             : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k)
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
-    i += length;
-  }
-  return true;
-}
-
 /// Calls a function with each line of a text that is neither blank nor a comment, trimmed. Errors get the place.
 template <class Function>
 void for_each_entry(std::string const& file, std::string const& text, Function const& function) {
   io::for_each_line(file, text, [&](std::string_view line, int) {
-    if (!is_utf8(line)) throw InputError("is not UTF-8");
+    if (!io::is_utf8(line)) throw InputError("is not UTF-8");
     line = trimmed(line);
     if (!line.empty() && line.front() != '#') function(line);
   });

@@ -1,5 +1,6 @@
 // hornbill clauses: from grounded Horn clauses to a model, at once or step by step.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -161,11 +162,16 @@ void ground(GroundArguments const& a) {
   io::require_writable(a.out);
   if (!a.alarms.empty()) io::require_writable(a.alarms);
   auto program = datalog::parse(io::read_text(a.rules), a.rules);
+  auto const is_of_alarms = [](datalog::Relation const& r) { return r.is_output && r.is_derived; };
+  for (auto const& relation : program.relations)
+    if (relation.is_input)
+      keep_apart({{relation.name, (std::filesystem::path(a.facts) / relation.input_file).string()}},
+                 {{"--output", a.out}, {"--alarms", a.alarms}});
   datalog::Database database(program);
   datalog::read_facts(program, a.facts, database);
   auto const [clauses, outputs] = datalog::ground(program, database);
-  if (!a.alarms.empty() && std::ranges::none_of(program.relations, &datalog::Relation::is_output))
-    throw InputError(a.rules, "", "has no .output, so no relation is of alarms");
+  if (!a.alarms.empty() && std::ranges::none_of(program.relations, is_of_alarms))
+    throw InputError(a.rules, "", "has no .output of a relation that is derived, so no relation is of alarms");
   std::vector<io::FileContents> files{{a.out, analysis::to_string(clauses)}};
   if (!a.alarms.empty()) {
     files.push_back({a.alarms, {}});

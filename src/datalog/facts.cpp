@@ -16,7 +16,7 @@ Value number_of(std::string_view text) {
   Value number = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
-    throw InputError(fmt::format("'{}' is not a number of 32 bits", text));
+    throw InputError(fmt::format("'{}' is not a number of 32 bits with a sign", text));
   return number;
 }
 
@@ -30,7 +30,11 @@ void read_facts(Program& program, std::string const& folder, Database& database)
     std::vector<Value> values;
     io::for_each_line(file, io::read_text(file), [&](std::string_view line, int) {
       if (line.ends_with('\r')) line.remove_suffix(1);
+      if (!io::is_utf8(line)) throw InputError("is not UTF-8");
       values.clear();
+      if (relation.arity() == 0 && !line.empty() && line != "()")
+        throw InputError(
+            fmt::format("'{}' stands where the empty tuple of relation {} is expected: ()", line, relation.name));
       for (std::size_t at = 0; at <= line.size() && relation.arity() > 0;) {
         auto const end = std::min(line.find(relation.delimiter, at), line.size());
         auto const text = line.substr(at, end - at);

@@ -35,8 +35,7 @@ class Database::Implementation {
     while (begin_round())
       for (std::size_t r = 0; r < program_.rules.size(); ++r)
         for (std::size_t i = 0; i < program_.rules[r].body.size(); ++i)
-          if (auto const& table = tables_[program_.rules[r].body[i].relation]; table.old_end < table.end)
-            find(static_cast<Index>(r), static_cast<Index>(i));
+          if (may_have_instances(program_.rules[r], i)) find(static_cast<Index>(r), static_cast<Index>(i));
   }
 
  private:
@@ -51,6 +50,17 @@ class Database::Implementation {
     return is_any_new;
   }
 
+  /// Whether there are tuples for all premises, of which one is new, and those before it are old.
+  bool may_have_instances(Rule const& rule, std::size_t new_premise) const {
+    for (std::size_t i = 0; i < rule.body.size(); ++i) {
+      auto const& table = tables_[rule.body[i].relation];
+      bool const has_some = i < new_premise    ? table.old_end > 0
+                            : i == new_premise ? table.old_end < table.end
+                                               : table.end > 0;
+      if (!has_some) return false;
+    }
+    return true;
+  }
   /// Instances of a rule in which a premise is new, and those before it in the body are not.
   void find(Index rule, Index new_premise) {
     rule_ = &program_.rules[rule];
@@ -186,10 +196,15 @@ Grounded ground(Program const& program, Database& database) {
   Grounded grounded;
   auto& clauses = grounded.clauses;
   std::map<std::string, Index> rules;
-  std::map<std::string, int> ways;
+  std::map<std::string, bool> may_repeat;  // in several ways, or with its premises in another order
   for (auto const& rule : program.rules) {
-    if (rules.try_emplace(rule.name, static_cast<Index>(rules.size())).second) clauses.rule_names.push_back(rule.name);
-    ++ways[rule.name];
+    if (rules.try_emplace(rule.name, static_cast<Index>(rules.size())).second)
+      clauses.rule_names.push_back(rule.name);
+    else
+      may_repeat[rule.name] = true;
+    std::set<Index> relations;
+    for (auto const& atom : rule.body)
+      if (!relations.insert(atom.relation).second) may_repeat[rule.name] = true;
   }
   std::vector<std::vector<Index>> numbers(program.relations.size());  // of tuples, by relation
   auto const number_of = [&](Tuple const& tuple) {
@@ -203,7 +218,7 @@ Grounded ground(Program const& program, Database& database) {
     }
     return number;
   };
-  std::set<std::vector<Index>> known;  // instances of rules that may hold in several ways
+  std::set<std::vector<Index>> known;  // instances of such rules
   std::vector<Index> body;
   database.derive([&](Grounding const& grounding) {
     auto const& rule = program.rules[grounding.rule];
@@ -212,7 +227,7 @@ Grounded ground(Program const& program, Database& database) {
       if (Index const number = number_of(premise); std::ranges::find(body, number) == body.end())
         body.push_back(number);
     Index const head = number_of(grounding.conclusion), of_rule = rules.at(rule.name);
-    if (ways.at(rule.name) > 1) {
+    if (may_repeat[rule.name]) {
       auto key = body;
       std::ranges::sort(key);
       key.insert(key.end(), {head, of_rule});
@@ -221,7 +236,7 @@ Grounded ground(Program const& program, Database& database) {
     clauses.add(head, body, std::span(&of_rule, 1));
   });
   for (std::size_t r = 0; r < program.relations.size(); ++r)
-    if (program.relations[r].is_output)
+    if (program.relations[r].is_output && program.relations[r].is_derived)
       for (Index t = 0; t < database.num_tuples(static_cast<Index>(r)); ++t)
         grounded.outputs.push_back(database.name({static_cast<Index>(r), t}));
   return grounded;

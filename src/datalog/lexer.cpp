@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/error.hpp>
+#include <hornbill/io/text_file.hpp>
 
 namespace hornbill::datalog {
 namespace {
@@ -65,17 +66,25 @@ class Lexer {
     Token token{Token::Kind::end, {}, place_};
     if (at_ == text_.size()) return token;
     auto const c = here();
-    auto const second = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
     if (begins_name(c)) return take(Token::Kind::name, is_in_name);
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) return take(Token::Kind::number, is_in_name);
     if (c == '"') return take_string();
-    if (c == '.' && std::isalpha(static_cast<unsigned char>(second)) != 0) {
+    if (c == '.' && begins_directive()) {
       step();
       token = take(Token::Kind::directive, is_in_name);
       --token.place.column;
       return token;
     }
     return take_mark();
+  }
+  /// Whether a full stop here is that of a directive, and not the end of a clause.
+  bool begins_directive() const {
+    static constexpr std::array<std::string_view, 16> words{
+        "comp",        "decl", "functor", "include", "init",   "input",     "lattice",     "limitsize",
+        "number_type", "once", "output",  "plan",    "pragma", "printsize", "symbol_type", "type"};
+    auto const end = std::find_if_not(text_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, text_.end(), is_in_name);
+    return std::ranges::binary_search(words,
+                                      std::string_view(text_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, end));
   }
   template <class IsPart>
   Token take(Token::Kind kind, IsPart const& is_part) {
@@ -90,6 +99,7 @@ class Lexer {
       token.text += here() == '\\' ? take_escape() : here();
     }
     step();
+    if (!io::is_utf8(token.text)) fail(file_, token.place, "the string is not UTF-8");
     return token;
   }
   char take_escape() {

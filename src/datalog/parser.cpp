@@ -34,7 +34,9 @@ class Parser {
   }
   [[noreturn]] void fail_here(std::string_view expected) const {
     auto const found =
-        here().kind == Token::Kind::end ? std::string("the text ends") : fmt::format("'{}' stands", here().text);
+        here().kind == Token::Kind::end
+            ? std::string("the text ends")
+            : fmt::format("'{}{}' stands", here().kind == Token::Kind::directive ? "." : "", here().text);
     fail(file_, here().place, fmt::format("{} where {} is expected", found, expected));
   }
   void expect(std::string_view mark) {
@@ -55,12 +57,24 @@ class Parser {
       return add_old_type(name == "symbol_type" ? "symbol" : "number");
     if (name == "decl") return read_declaration();
     if (name == "input" || name == "output") return read_listing(name == "input");
-    if (name == "printsize" || name == "limitsize" || name == "pragma" || name == "plan") return skip_line(directive);
+    if (name == "printsize" || name == "limitsize") return skip_listing();
+    if (name == "pragma") return skip_strings();
     fail(file_, directive.place, fmt::format("directive .{} is not known; .type, .decl, .input and .output are", name));
   }
-  /// What changes no result.
-  void skip_line(Token const& directive) {
-    while (here().kind != Token::Kind::end && here().place.line == directive.place.line) ++at_;
+  // Directives that change no result.
+  void skip_listing() {
+    do {
+      expect_name("the name of a relation");
+      if (take_if("("))
+        while (!take_if(")")) {
+          if (here().kind == Token::Kind::end) fail_here("')'");
+          take();
+        }
+    } while (take_if(","));
+  }
+  void skip_strings() {
+    if (here().kind != Token::Kind::string) fail_here("a string");
+    while (here().kind == Token::Kind::string) take();
   }
   void read_type() {
     auto const name = expect_name("the name of a type");
@@ -186,6 +200,7 @@ class Parser {
     ParsedTerm term{here(), {}};
     bool const is_negative = take_if("-");
     if (here().kind == Token::Kind::number || is_negative) {
+      if (is_negative) term.token.text += here().text;
       term.number = read_number(is_negative);
     } else if (here().kind == Token::Kind::name || here().kind == Token::Kind::string) {
       term.token = take();
@@ -208,7 +223,7 @@ class Parser {
       fail(file_, token.place, fmt::format("'{}' is not a number", token.text));
     if (is_negative) number = -number;
     if (error != std::errc() || number != static_cast<Value>(number))
-      fail(file_, token.place, fmt::format("{} does not fit into 32 bits", token.text));
+      fail(file_, token.place, fmt::format("{} does not fit into 32 bits with a sign", token.text));
     return static_cast<Value>(number);
   }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -112,6 +113,11 @@ class Resolver {
   // --- rules ---
 
   void add_clause(ParsedClause const& clause, std::size_t number) {
+    constexpr std::size_t most_rules = 1000;
+    if (clause.heads.size() * clause.bodies.size() > most_rules)
+      fail(file_, clause.place,
+           fmt::format("{} heads and {} ways in which the body holds are more than {} rules; divide it",
+                       clause.heads.size(), clause.bodies.size(), most_rules));
     for (auto const& body : clause.bodies)
       for (auto const& head : clause.heads) {
         Rule rule;
@@ -120,8 +126,7 @@ class Resolver {
         variables_.clear();
         for (auto const& literal : body)
           if (literal.atom) add_atom(rule, literal);
-        for (auto const& literal : body)
-          if (!literal.atom) add_comparison(rule, literal);
+        add_comparisons(rule, body);
         bind_by_equality(rule);
         rule.head = atom(rule, head, Use::head);
         require_bound(rule);
@@ -175,8 +180,22 @@ class Resolver {
     require(at->second.type);
     return {Term::Kind::variable, at->second.number};
   }
+  /// Those first of which a side's type is known, so that it is that of the other side, whatever their order is.
+  void add_comparisons(Rule& rule, ParsedBody const& body) {
+    std::vector<ParsedLiteral const*> left;
+    for (auto const& literal : body)
+      if (!literal.atom) left.push_back(&literal);
+    while (!left.empty()) {
+      auto found = std::ranges::find_if(
+          left, [&](auto const* literal) { return type_of(literal->left) || type_of(literal->right); });
+      if (found == left.end()) found = left.begin();
+      add_comparison(rule, **found);
+      left.erase(found);
+    }
+  }
   void add_comparison(Rule& rule, ParsedLiteral const& literal) {
-    auto const type = type_of(literal.left, type_of(literal.right, Type::number));
+    auto const known = type_of(literal.left) ? type_of(literal.left) : type_of(literal.right);
+    auto const type = known.value_or(Type::number);
     bool const is_order = literal.comparison > Comparison::Kind::different;
     if (is_order && type == Type::symbol)
       fail(file_, literal.left.token.place, "symbols have no order; they are compared with = and !=");
@@ -186,12 +205,12 @@ class Resolver {
         fail(file_, side->token.place, "_ cannot be compared");
     rule.comparisons.push_back(comparison);
   }
-  /// Of what is known by now, else another one.
-  Type type_of(ParsedTerm const& term, Type otherwise) const {
+  /// As far as it is known by now.
+  std::optional<Type> type_of(ParsedTerm const& term) const {
     if (term.number) return Type::number;
     if (term.token.kind == Token::Kind::string) return Type::symbol;
     auto const found = variables_.find(term.token.text);
-    return found == variables_.end() ? otherwise : found->second.type;
+    return found == variables_.end() ? std::nullopt : std::optional(found->second.type);
   }
 
   /// `x = "constant"` and `x = y` bind x too.

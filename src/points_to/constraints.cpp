@@ -40,10 +40,10 @@ void validate_bytes(ConstraintSystem const& system, std::string const& where) {
   require_size(where, "bytes_to_end", system.bytes_to_end.size(), system.object_sizes.size());
   auto const first = first_fields(system);
   auto const& is_function = system.is_function;
-  for (Index o = 0; o < system.num_objects(); ++o) {
+  for (Index o = system.num_objects() - 1; o >= 0; --o) {  // so that the next field's are sound
     auto const bytes = system.bytes_to_end[o];
     bool const is_last = system.object_sizes[o] <= 1;
-    Index const least = is_last ? system.object_sizes[o] : system.bytes_to_end[o + 1] + 1;
+    Index const least = is_last ? system.object_sizes[o] : system.bytes_to_end[o + 1] + 1;  // of a sound one
     Index const most = system.object_sizes[o] == 0 ? 0 : largest_offset;
     if (is_function[first[o]] != 0 && bytes != system.object_sizes[o])
       throw InputError(
@@ -149,7 +149,10 @@ void validate(ConstraintSystem const& system, std::string const& where) {
 void drop_idle_columns(ConstraintSystem& system) {
   if (std::ranges::all_of(system.object_periods, [](Index period) { return period == 0; }))
     system.object_periods.clear();
-  if (system.bytes_to_end == system.object_sizes) system.bytes_to_end.clear();
+  // With bytes, fields of functions are no memory, so that these say something wherever a function has fields.
+  bool const have_functions =
+      std::ranges::any_of(system.is_function, [](auto is_function) { return is_function != 0; });
+  if (system.bytes_to_end == system.object_sizes && !have_functions) system.bytes_to_end.clear();
 }
 
 std::vector<Index> first_fields(ConstraintSystem const& system) {

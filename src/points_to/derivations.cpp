@@ -15,7 +15,11 @@ class Derivations::Implementation {
       : facts_(system, options), system_(system), levels_(facts_) {}
 
   Solution const& solution() const { return facts_.solution(); }
-  bool holds(Fact const& fact) const { return facts_.has(facts_.num_rounds() - 1, fact); }
+  bool holds(Fact const& fact) const {
+    bool const is_known = fact.variable >= 0 && fact.variable < system_.num_variables && fact.object >= 0 &&
+                          fact.object < system_.num_objects();
+    return is_known && facts_.has(facts_.num_rounds() - 1, fact);
+  }
 
   /// Of derivations by premises of the same node those with a smaller level are taken; where one comes from elsewhere,
   /// none of these.

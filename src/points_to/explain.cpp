@@ -4,6 +4,9 @@
 #include <set>
 #include <span>
 
+#include <fmt/format.h>
+
+#include <hornbill/error.hpp>
 #include <hornbill/points_to/derivations.hpp>
 
 namespace hornbill::points_to {
@@ -49,6 +52,8 @@ std::vector<ExplainedFact> explain(Derivations& derivations, Fact const& fact) {
   auto const all_premises = [&](Fact const& one) {
     auto& entry = known[one];
     entry.derivations = derivations.of(one, known.size() < most_facts ? most_of_fact : 1);
+    if (entry.derivations.empty())
+      throw Error(fmt::format("variable {} points to object {} for no reason", one.variable, one.object));
     std::vector<Fact> premises;
     for (auto const& derivation : entry.derivations)
       premises.insert(premises.end(), premises_of(derivation).begin(), premises_of(derivation).end());

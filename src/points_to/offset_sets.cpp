@@ -73,7 +73,6 @@ SetId OffsetSets::take_row(Index low, Index high) {
 
 /// Bits of the objects that have more fields than an offset.
 std::span<std::uint64_t const> OffsetSets::objects_beyond(Index offset) {
-  if (static_cast<std::size_t>(offset) >= beyond_.size()) beyond_.resize(static_cast<std::size_t>(offset) + 1);
   auto& mask = beyond_[offset];
   if (!mask.empty()) return mask;
   mask.resize(plan_.object_sizes.size() / 64 + 1);

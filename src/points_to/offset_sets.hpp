@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -36,13 +37,13 @@ class OffsetSets {
   SetPool& pool_;
   detail::ObjectFields const of_;
   PairMap shifted_, fields_, functions_;
-  std::vector<Index> with_fields_;                  // objects that an offset of 1 or more may lead from
-  std::vector<std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
-  std::vector<std::uint64_t> with_period_;          // a bit for each object; none if none has one
-  std::vector<std::uint64_t> is_function_;          // a bit for each object
-  std::vector<std::uint64_t> row_;                  // a bit for each object of a set that is being made
-  std::vector<Index> places_;                       // in an object
-  std::vector<Index> remainders_;                   // of these, divided by a step, ascending
+  std::vector<Index> with_fields_;                      // objects that an offset of 1 or more may lead from
+  std::map<Index, std::vector<std::uint64_t>> beyond_;  // by offset, where it was asked for
+  std::vector<std::uint64_t> with_period_;              // a bit for each object; none if none has one
+  std::vector<std::uint64_t> is_function_;              // a bit for each object
+  std::vector<std::uint64_t> row_;                      // a bit for each object of a set that is being made
+  std::vector<Index> places_;                           // in an object
+  std::vector<Index> remainders_;                       // of these, divided by a step, ascending
   std::vector<Index> elements_;
 };
 

@@ -34,13 +34,18 @@ Alarm(x, y) :- Path(x, y), y != "b".
         self.assertIn("edges.csv:line 2: has 1 columns; 2 are needed, as relation Edge is declared", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
         self.write("facts/edges.csv", "a,b,c\n")
         self.assertIn("edges.csv:line 1: has more than 2 columns", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
+        self.write("facts/edges.csv", "a,b\n")
+        run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "facts/edges.csv", code=2)
+        with open("facts/Source.facts", "wb") as file:
+            file.write(b"a\n\xff\n")
+        self.assertIn("Source.facts:line 2: is not UTF-8", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
         os.remove("facts/Source.facts")
         self.write("facts/edges.csv", "a,b\n")
         self.assertIn("Source.facts", run("clauses", "ground", "taint.dl", "--facts", "facts", "-o", "x.txt", code=3)[1])
         self.write("wrong.dl", ".decl A(x: symbol)\nA(x) :- B(x).\n")
         self.assertIn("wrong.dl:line 2, column 9: relation B is not declared", run("clauses", "ground", "wrong.dl", "-o", "x.txt", code=3)[1])
         self.write("silent.dl", ".decl A(n: number)\nA(1).\n.decl B(x: symbol)\n")
-        self.assertIn("has no .output", run("clauses", "ground", "silent.dl", "-o", "x.txt", "--alarms", "y.txt", code=3)[1])
+        self.assertIn("has no .output of a relation that is derived", run("clauses", "ground", "silent.dl", "-o", "x.txt", "--alarms", "y.txt", code=3)[1])
         self.assertIn("B                          0 tuples: no rule derives it, and it is not an .input", run("clauses", "ground", "silent.dl", "-o", "x.txt")[0])
 
     def test_rules_give_recorded_clauses(self):

@@ -62,7 +62,7 @@ class Database {
 /// \throws InputError naming the file and line
 void read_facts(Program& program, std::string const& folder, Database& database);
 
-/// All instances as clauses, and the tuples of `.output` relations.
+/// All instances as clauses, and the tuples of `.output` relations that are derived: others have no clause.
 struct Grounded {
   analysis::ClauseSet clauses;
   std::vector<std::string> outputs;  ///< names, in the order of relations and their tuples

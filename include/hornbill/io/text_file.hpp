@@ -17,6 +17,9 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// \throws InputError if it is missing or cannot be read
 std::string read_text(std::string const& file);
 
+/// Whether all bytes are UTF-8; overlong forms and surrogates are not.
+bool is_utf8(std::string_view text);
+
 /// A text without the blanks around it: space, tab, and what ends lines or pages.
 std::string_view trimmed(std::string_view text);
 

@@ -91,7 +91,8 @@ std::optional<std::string> complaint_about(Constraint const& constraint, Constra
 /// \throws InputError naming the first bad entry
 void validate(ConstraintSystem const& system, std::string const& where);
 
-/// Leaves out periods where no object has one, and bytes where each field is one, as readers do.
+/// Leaves out periods where no object has one, and bytes where each field is one and no object is a
+/// function, as readers do.
 void drop_idle_columns(ConstraintSystem& system);
 
 /// The first field of the object that each field belongs to.   \shape [num_objects]

@@ -47,7 +47,7 @@ class Derivations {
   /// All sets.
   Solution const& solution() const;
   bool holds(Fact const& fact) const;
-  /// At most so many derivations of a fact that holds, of the smallest ranks first.
+  /// At most so many derivations of a fact that holds, from facts of smaller rank.
   /// \param max  at least 1   \throws InputError if the fact does not hold
   std::vector<Derivation> of(Fact const& fact, std::size_t max);
 

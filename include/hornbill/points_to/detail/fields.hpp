@@ -27,7 +27,7 @@ struct ObjectFields {
   /// The field at an offset from another one (5). Where fields have bytes, functions have none, so that it leads
   /// nowhere.
   KOKKOS_FUNCTION Ends at_offset(Index field, Index offset) const {
-    if (bytes_to_end && is_function[first[field]]) return {offset == 0 ? field : -1};
+    if (bytes_to_end && is_function[first[field]]) return {offset == 0 && sizes[field] > 0 ? field : -1};
     return at_number(field, offset);
   }
   /// The same of functions too, whose fields count as bytes (7).
