@@ -16,7 +16,7 @@ using namespace hornbill;
 
 namespace {
 
-void refuse(std::string const& text, std::string const& message) {
+void refuse_rules(std::string const& text, std::string const& message) {
   try {
     datalog::parse(text, "x.dl");
     FAIL_CHECK("nothing was thrown; expected: " << message);
@@ -37,9 +37,10 @@ std::vector<std::string> clauses_of(std::string const& text) {
   return lines;
 }
 
-using Strings = std::vector<std::string>;
+using RuleLines = std::vector<std::string>;
 
-std::string const declarations = ".decl A(x: symbol)\n.decl E(x: symbol, y: symbol)\n.decl N(n: number)\n.input E\n";
+std::string const rule_declarations =
+    ".decl A(x: symbol)\n.decl E(x: symbol, y: symbol)\n.decl N(n: number)\n.input E\n";
 
 /// All instances of rules over few values, by trying every one, until nothing changes.
 class Enumeration {
@@ -148,10 +149,10 @@ std::string random_program(std::mt19937& rng) {
     }
   };
   for (auto rules = 2 + below(5); rules > 0; --rules) {
-    Strings body;
+    RuleLines body;
     for (auto premises = 1 + below(3); premises > 0; --premises) body.push_back(premise());
     auto const all = fmt::format("{}", fmt::join(body, ", "));
-    Strings bound;
+    RuleLines bound;
     for (std::string const v : {"x", "y", "z"})
       if (all.find(v) != std::string::npos) bound.push_back(v);
     auto const known = [&] {
@@ -171,28 +172,29 @@ std::string random_program(std::mt19937& rng) {
 }  // namespace
 
 TEST_CASE("datalog: all instances of rules") {
-  CHECK(clauses_of(declarations + R"~(
+  CHECK(clauses_of(rule_declarations + R"~(
     A("a"). A("b, c"). /* a fact each */
     .decl P(x: symbol, y: symbol) // pairs
-    P(x, y) :- A(x), A(y), x != y.)~") == Strings{"R0: A(a)", R"~(R1: "A(\"b, c\")")~",
-                                                  R"~(R2: NOT "A(\"b, c\")", NOT A(a), "P(\"b, c\",a)")~",
-                                                  R"~(R2: NOT A(a), NOT "A(\"b, c\")", "P(a,\"b, c\")")~"});
-  CHECK(clauses_of(declarations + R"~(N(1), N(-0x2) :- A(_). A("x").)~") ==
-        Strings{"R0: NOT A(x), N(-2)", "R0: NOT A(x), N(1)", "R1: A(x)"});
-  CHECK(clauses_of(declarations +
+    P(x, y) :- A(x), A(y), x != y.)~") == RuleLines{"R0: A(a)", R"~(R1: "A(\"b, c\")")~",
+                                                    R"~(R2: NOT "A(\"b, c\")", NOT A(a), "P(\"b, c\",a)")~",
+                                                    R"~(R2: NOT A(a), NOT "A(\"b, c\")", "P(a,\"b, c\")")~"});
+  CHECK(clauses_of(rule_declarations + R"~(N(1), N(-0x2) :- A(_). A("x").)~") ==
+        RuleLines{"R0: NOT A(x), N(-2)", "R0: NOT A(x), N(1)", "R1: A(x)"});
+  CHECK(clauses_of(rule_declarations +
                    R"~(N(1). N(2). N(3). .decl P(n: number) P(n) :- N(n), (n < 2 ; n >= 3), !E("a", _).)~") ==
-        Strings{"R0: N(1)", "R1: N(2)", "R2: N(3)", "R3: NOT N(1), P(1)", "R3: NOT N(3), P(3)"});
-  CHECK(clauses_of(declarations + R"~(.decl P(x: symbol, n: number) P(x, n) :- x = "a", n = m, m = 7.)~") ==
-        Strings{"R0: P(a,7)"});
-  CHECK(clauses_of(declarations + R"~(.decl P(x: symbol) P(x) :- x = y, y = "s".A("x").A("y").)~") ==
-        Strings{"R0: P(s)", "R1: A(x)", "R2: A(y)"});
+        RuleLines{"R0: N(1)", "R1: N(2)", "R2: N(3)", "R3: NOT N(1), P(1)", "R3: NOT N(3), P(3)"});
+  CHECK(clauses_of(rule_declarations + R"~(.decl P(x: symbol, n: number) P(x, n) :- x = "a", n = m, m = 7.)~") ==
+        RuleLines{"R0: P(a,7)"});
+  CHECK(clauses_of(rule_declarations + R"~(.decl P(x: symbol) P(x) :- x = y, y = "s".A("x").A("y").)~") ==
+        RuleLines{"R0: P(s)", "R1: A(x)", "R2: A(y)"});
   CHECK(
       clauses_of(
           R"~(.decl F(x: symbol, y: symbol) .decl Q() .printsize F F("a", "b"). F("b", "a"). Q() :- F(x, y), F(y, x).)~") ==
-      Strings{"R0: F(a,b)", "R1: F(b,a)", "R2: NOT F(a,b), NOT F(b,a), Q()"});
-  CHECK(clauses_of(declarations + R"~(A("a"). A(x) :- A(x); A(x).)~") == Strings{"R0: A(a)", "R1: NOT A(a), A(a)"});
+      RuleLines{"R0: F(a,b)", "R1: F(b,a)", "R2: NOT F(a,b), NOT F(b,a), Q()"});
+  CHECK(clauses_of(rule_declarations + R"~(A("a"). A(x) :- A(x); A(x).)~") ==
+        RuleLines{"R0: A(a)", "R1: NOT A(a), A(a)"});
   CHECK(clauses_of(".symbol_type S\n.type T = S | U\n.type U <: symbol\n.decl A(x: T) output "
-                   "printsize\nA(\"a\").\n.printsize A\n.output A(IO=stdout)") == Strings{"R0: A(a)"});
+                   "printsize\nA(\"a\").\n.printsize A\n.output A(IO=stdout)") == RuleLines{"R0: A(a)"});
 }
 
 TEST_CASE("datalog: random programs beside all that could hold") {
@@ -227,53 +229,55 @@ TEST_CASE("datalog: random programs beside all that could hold") {
 }
 
 TEST_CASE("datalog: what is wrong is named by its place") {
-  refuse(declarations + "A(x) :- E(x).", "x.dl:line 5, column 9: relation E has 1 here, and 2 where it is declared");
-  refuse(declarations + "A(x) :- B(x).",
-         "line 5, column 9: relation B is not declared; declare it: .decl B(x: symbol)");
-  refuse(declarations + "A(y) :-\n E(x, _).", "line 5, column 3: variable y is in no premise that is not negated");
-  refuse(declarations + "A(x) :- E(x, _), !E(x, y).", "variable y is in no premise");
-  refuse(declarations + "N(n) :- N(m), n < m.", "variable n is in no premise");
-  refuse(declarations + "A(x) :- E(x, _), !A(x).",
-         "column 19: relation A is derived, and only relations that are not may be negated");
-  refuse(declarations + "E(x, x) :- A(x).", "relation E is an input, and cannot be derived as well");
-  refuse(declarations + "A(x) :- N(x).", "x is a number where a symbol is needed");
-  refuse(declarations + "A(1).", "1 is a number where a symbol is needed");
-  refuse(declarations + "A(-5).", "-5 is a number where a symbol is needed");
-  refuse(declarations + "A(\"\xff\").", "the string is not UTF-8");
-  refuse(declarations + ".plan 0:(1,2)", "directive .plan is not known");
-  refuse(declarations + "N(\"1\").", "1 is a symbol where a number is needed");
-  refuse(declarations + "A(x) :- E(x, y), x < y.", "symbols have no order");
-  refuse(declarations + "A(_) :- E(_, _).", "_ in a head stands for no value");
-  refuse(declarations + "N(n) :- N(m), n = m + 1.", "'+': values are not computed");
-  refuse(declarations + "N(n) :- N(m), n = f(m).", "'(': values are not computed");
-  refuse(declarations + "N(3000000000).", "3000000000 does not fit into 32 bits with a sign");
-  refuse(declarations + "N(0x).", "'0x' is not a number");
-  refuse(declarations + "N(12a).", "'12a' is not a number");
-  refuse(declarations + "A(\"x).", "line 5, column 3: a string begins here that no \" ends");
-  refuse(declarations + "A(\"\\q\").", "an escape is one of");
-  refuse(declarations + "/* A(x)", "line 5, column 1: a comment begins here that no */ ends");
-  refuse(declarations + "A(x) :- E(x, _)", "line 5, column 16: the text ends where '.' is expected");
-  refuse(declarations + "A(x) : E(x, _).", "':' stands where '.' is expected");
-  refuse(declarations + "A(x) :- x.", "'.' stands where a relation's arguments in parentheses, or =");
-  refuse(declarations + "#include \"x\"", "a line for the preprocessor; run `cpp -P` on the file first");
-  refuse(declarations + "@", "no word begins with '@'");
-  refuse(declarations + ".decl A(x: symbol)", "relation A is declared a second time");
-  refuse(declarations + ".decl B(x: Node)",
-         "type Node is not declared, or of itself; declare it: .type Node <: symbol");
-  refuse(declarations + ".decl B(x: float)", "type float is not supported");
-  refuse(declarations + ".type T = symbol | number", "T is a union of symbols and numbers");
-  refuse(declarations + ".type T <: symbol .type T <: symbol", "type T is there a second time");
-  refuse(declarations + ".decl B(x: symbol) eqrel", "qualifier eqrel of a relation is not supported");
-  refuse(declarations + ".comp C {}", "directive .comp is not known");
-  refuse(declarations + ".input E(IO=sqlite)", "parameter IO is not supported");
-  refuse(declarations + "A(x) :- " + std::string(200, '('), "more than 100 parentheses are open");
+  refuse_rules(rule_declarations + "A(x) :- E(x).",
+               "x.dl:line 5, column 9: relation E has 1 here, and 2 where it is declared");
+  refuse_rules(rule_declarations + "A(x) :- B(x).",
+               "line 5, column 9: relation B is not declared; declare it: .decl B(x: symbol)");
+  refuse_rules(rule_declarations + "A(y) :-\n E(x, _).",
+               "line 5, column 3: variable y is in no premise that is not negated");
+  refuse_rules(rule_declarations + "A(x) :- E(x, _), !E(x, y).", "variable y is in no premise");
+  refuse_rules(rule_declarations + "N(n) :- N(m), n < m.", "variable n is in no premise");
+  refuse_rules(rule_declarations + "A(x) :- E(x, _), !A(x).",
+               "column 19: relation A is derived, and only relations that are not may be negated");
+  refuse_rules(rule_declarations + "E(x, x) :- A(x).", "relation E is an input, and cannot be derived as well");
+  refuse_rules(rule_declarations + "A(x) :- N(x).", "x is a number where a symbol is needed");
+  refuse_rules(rule_declarations + "A(1).", "1 is a number where a symbol is needed");
+  refuse_rules(rule_declarations + "A(-5).", "-5 is a number where a symbol is needed");
+  refuse_rules(rule_declarations + "A(\"\xff\").", "the string is not UTF-8");
+  refuse_rules(rule_declarations + ".plan 0:(1,2)", "directive .plan is not known");
+  refuse_rules(rule_declarations + "N(\"1\").", "1 is a symbol where a number is needed");
+  refuse_rules(rule_declarations + "A(x) :- E(x, y), x < y.", "symbols have no order");
+  refuse_rules(rule_declarations + "A(_) :- E(_, _).", "_ in a head stands for no value");
+  refuse_rules(rule_declarations + "N(n) :- N(m), n = m + 1.", "'+': values are not computed");
+  refuse_rules(rule_declarations + "N(n) :- N(m), n = f(m).", "'(': values are not computed");
+  refuse_rules(rule_declarations + "N(3000000000).", "3000000000 does not fit into 32 bits with a sign");
+  refuse_rules(rule_declarations + "N(0x).", "'0x' is not a number");
+  refuse_rules(rule_declarations + "N(12a).", "'12a' is not a number");
+  refuse_rules(rule_declarations + "A(\"x).", "line 5, column 3: a string begins here that no \" ends");
+  refuse_rules(rule_declarations + "A(\"\\q\").", "an escape is one of");
+  refuse_rules(rule_declarations + "/* A(x)", "line 5, column 1: a comment begins here that no */ ends");
+  refuse_rules(rule_declarations + "A(x) :- E(x, _)", "line 5, column 16: the text ends where '.' is expected");
+  refuse_rules(rule_declarations + "A(x) : E(x, _).", "':' stands where '.' is expected");
+  refuse_rules(rule_declarations + "A(x) :- x.", "'.' stands where a relation's arguments in parentheses, or =");
+  refuse_rules(rule_declarations + "#include \"x\"", "a line for the preprocessor; run `cpp -P` on the file first");
+  refuse_rules(rule_declarations + "@", "no word begins with '@'");
+  refuse_rules(rule_declarations + ".decl A(x: symbol)", "relation A is declared a second time");
+  refuse_rules(rule_declarations + ".decl B(x: Node)",
+               "type Node is not declared, or of itself; declare it: .type Node <: symbol");
+  refuse_rules(rule_declarations + ".decl B(x: float)", "type float is not supported");
+  refuse_rules(rule_declarations + ".type T = symbol | number", "T is a union of symbols and numbers");
+  refuse_rules(rule_declarations + ".type T <: symbol .type T <: symbol", "type T is there a second time");
+  refuse_rules(rule_declarations + ".decl B(x: symbol) eqrel", "qualifier eqrel of a relation is not supported");
+  refuse_rules(rule_declarations + ".comp C {}", "directive .comp is not known");
+  refuse_rules(rule_declarations + ".input E(IO=sqlite)", "parameter IO is not supported");
+  refuse_rules(rule_declarations + "A(x) :- " + std::string(200, '('), "more than 100 parentheses are open");
   std::string wide = "A(x) :- E(x, _)";
   for (int i = 0; i < 11; ++i) wide += ", (A(x) ; A(x))";
-  refuse(declarations + wide + ".", "the body holds in more than 1000 ways");
+  refuse_rules(rule_declarations + wide + ".", "the body holds in more than 1000 ways");
 }
 
 TEST_CASE("datalog: facts go into inputs alone") {
-  auto const program = datalog::parse(declarations + "A(\"a\").", "x.dl");
+  auto const program = datalog::parse(rule_declarations + "A(\"a\").", "x.dl");
   datalog::Database database(program);
   CHECK_THROWS_AS(database.add(1, std::vector<datalog::Value>{0}), ShapeError);
   CHECK_THROWS_AS(database.add(0, std::vector<datalog::Value>{0}), InputError);
