@@ -82,6 +82,22 @@ TEST_CASE("points-to derivations: of a load through two pointers") {
   CHECK_THROWS_AS(explain(derivations, {y, a}), InputError);
 }
 
+TEST_CASE("points-to derivations: an offset of 0 is not an edge where there is null") {
+  // p = &a; q = p; r = q; p = r; r = p + 0, beside a pointer to null
+  points_to::ConstraintSystem system;
+  system.object_sizes = {0, 1};
+  system.is_function = {0, 0};
+  system.num_variables = 6;
+  Index const null = 0, a = 1, p = 2, q = 3, r = 4;
+  system.constraints = {{ConstraintKind::address_of, a, p}, {ConstraintKind::copy, p, q},
+                        {ConstraintKind::copy, q, r},       {ConstraintKind::copy, r, p},
+                        {ConstraintKind::offset, p, r},     {ConstraintKind::address_of, null, 5}};
+  points_to::Derivations derivations(system);
+  auto const found = derivations.of({r, a}, 3);
+  REQUIRE(!found.empty());
+  CHECK(found[0].constraint == 2);
+}
+
 TEST_CASE("points-to derivations: each fact has some, they follow, and they have no cycle") {
   for (unsigned seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);

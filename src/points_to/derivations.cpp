@@ -53,9 +53,7 @@ class Derivations::Implementation {
   template <class Function>
   bool for_each_of(Offset number, Fact const& fact, int round, Function const& function) {
     auto const& c = system_.constraints[number];
-    bool const is_copy =
-        c.kind == ConstraintKind::copy || (c.kind == ConstraintKind::offset && c.offset == 0 && facts_.zero_copies());
-    if (is_copy) {
+    if (facts_.is_copy(c)) {
       Fact const same{c.source, fact.object};
       return !facts_.has(round, same) ||
              function(Derivation{number, {same}, 1}, same, facts_.is_near(fact, same, round));

@@ -25,12 +25,7 @@ class Masks {
     for (Index o = 0; o < plan.num_objects(); ++o)
       if (plan.object_sizes[o] > 0) objects_.push_back(o);
   }
-  void require(Constraint const& c) {
-    auto& numbers = c.kind == ConstraintKind::offset       ? row_of_
-                    : c.kind == ConstraintKind::any_offset ? steps_
-                                                           : of_functions_;
-    numbers.try_emplace(c.offset, 0);
-  }
+  void require(Constraint const& c) { numbers_of(c.kind).try_emplace(c.offset, 0); }
   std::vector<std::uint64_t> rows() {
     auto const words = words_of_mask(plan_);
     std::vector<std::uint64_t> rows(words * row_of_.size());
@@ -57,14 +52,13 @@ class Masks {
     return offsets;
   }
   /// A constraint's in offsets().
-  std::uint32_t number_of(Constraint const& c) const {
-    auto const& numbers = c.kind == ConstraintKind::offset       ? row_of_
-                          : c.kind == ConstraintKind::any_offset ? steps_
-                                                                 : of_functions_;
-    return numbers.at(c.offset);
-  }
+  std::uint32_t number_of(Constraint const& c) { return numbers_of(c.kind).at(c.offset); }
 
  private:
+  std::map<Index, std::uint32_t>& numbers_of(ConstraintKind kind) {
+    return kind == ConstraintKind::offset ? row_of_ : kind == ConstraintKind::any_offset ? steps_ : of_functions_;
+  }
+
   HostPlan const& plan_;
   std::vector<Index> objects_;
   std::map<Index, std::uint32_t> row_of_, of_functions_, steps_;

@@ -102,11 +102,9 @@ bool NodeLevels::is_first(Index variable) {
   for (Offset const number : facts_.into().of(variable)) {
     auto const& c = facts_.system().constraints[number];
     Fact const same{c.source, object_};
-    bool const is_copy =
-        c.kind == ConstraintKind::copy || (c.kind == ConstraintKind::offset && c.offset == 0 && facts_.zero_copies());
     if (c.kind == ConstraintKind::address_of) {
       if (c.source == object_) return true;
-    } else if (is_copy) {
+    } else if (facts_.is_copy(c)) {
       if (has_object(facts_.set(round_, c.source)) && !facts_.is_near({variable, object_}, same, round_)) return true;
     } else if (c.kind == ConstraintKind::load) {
       if (loads_from(c.source)) return true;
@@ -124,8 +122,7 @@ bool NodeLevels::follows(Index variable) const {
   if (variable < facts_.system().num_objects() && has(targets_, variable)) return true;
   for (Offset const number : facts_.into().of(variable)) {
     auto const& c = facts_.system().constraints[number];
-    bool const is_copy = c.kind == ConstraintKind::copy || (c.kind == ConstraintKind::offset && c.offset == 0);
-    if (is_copy ? level_of_variable_[c.source] > 0 : c.kind == ConstraintKind::load && loads_from(c.source))
+    if (facts_.is_copy(c) ? level_of_variable_[c.source] > 0 : c.kind == ConstraintKind::load && loads_from(c.source))
       return true;
   }
   return false;

@@ -58,7 +58,10 @@ class RankedFacts {
     return true;
   }
   int num_rounds() const { return static_cast<int>(rounds_.size()); }
-  bool zero_copies() const { return zero_copies_; }
+  /// Whether a constraint is an edge of a round, as a plan takes it.
+  bool is_copy(Constraint const& c) const {
+    return c.kind == ConstraintKind::copy || (c.kind == ConstraintKind::offset && c.offset == 0 && zero_copies_);
+  }
 
   /// What a variable had at the end of a round; nothing before the first one.
   SetId set(int round, Index variable) const { return round < 0 ? empty_set : rounds_[round].sets[variable]; }
