@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 
 #include <hornbill/hornbill.hpp>
 #include <hornbill/io/constraint_file.hpp>
+#include <hornbill/points_to/detail/stopwatch.hpp>
 
 #include "commit.hpp"
 #include "peers/list_solver.hpp"
@@ -28,6 +31,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files, like, backends{hb::backend::names().back()};
   int repeats = 5;
+  int derivations = 0;
   bool plans = false, devices = false, lists = false, representations = false;
   std::string commit = HORNBILL_COMMIT;
 };
@@ -168,6 +172,35 @@ void measure_representations(json const& line, ConstraintSystem const& system, E
   std::fflush(stdout);
 }
 
+/// Facts of random variables, and all that they follow from, three derivations of each.
+void measure_derivations(json line, ConstraintSystem const& system, Arguments const& a) {
+  using hb::points_to::Fact;
+  hb::points_to::detail::Stopwatch watch;
+  hb::points_to::Derivations derivations(system);
+  line.update({{"case", "derivations"}, {"solve_seconds", watch.lap()}});
+  std::mt19937 random(1);
+  std::set<Fact> seen;
+  std::vector<Fact> work;
+  auto const add = [&](Fact const& fact) {
+    if (seen.insert(fact).second) work.push_back(fact);
+  };
+  for (int i = 0; i < a.derivations && system.num_variables > 0; ++i) {
+    auto const variable = static_cast<hb::Index>(random() % static_cast<unsigned>(system.num_variables));
+    if (auto const objects = derivations.solution().objects_of(variable); !objects.empty())
+      add({variable, objects[random() % objects.size()]});
+  }
+  auto const begun = work.size();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < work.size(); ++i)
+    for (auto const& derivation : derivations.of(Fact(work[i]), 3)) {
+      ++count;
+      for (int k = 0; k < derivation.num_premises; ++k) add(derivation.premises.at(static_cast<std::size_t>(k)));
+    }
+  line.update({{"begun_with", begun}, {"facts", seen.size()}, {"derivations", count}, {"seconds", watch.lap()}});
+  fmt::print("{}\n", line.dump());
+  std::fflush(stdout);
+}
+
 void measure_system(std::string const& name, ConstraintSystem const& system, Arguments const& a) {
   auto const [plan, plan_seconds] = planned(system, {}, a.repeats);
   json const line{{"case", "points_to"},
@@ -179,6 +212,7 @@ void measure_system(std::string const& name, ConstraintSystem const& system, Arg
   of.update({{"backend", "host"}, {"device", "one thread"}});
   auto const expected =
       print_runs(with_plan(of, plan, plan_seconds), a, nullptr, [&] { return hb::points_to::solve(plan); });
+  if (a.derivations > 0) measure_derivations(line, system, a);
   for (auto const& backend : a.backends) {
     of.update({{"backend", backend}, {"device", hb::backend::describe(backend)}});
     hb::backend::visit(backend, [&](auto const& exec) {
@@ -215,6 +249,8 @@ int main(int argc, char** argv) {
   app.add_flag("--devices", a.devices, "Also without each device that saves work, e.g. value numbering");
   app.add_flag("--lists", a.lists, "Also by lists of 128-byte elements, a list a variable, as on GPUs in 2012");
   app.add_flag("--representations", a.representations, "Also unions of the solution's sets, kept in several ways");
+  app.add_option("--derivations", a.derivations,
+                 "Also derivations of facts of so many random variables, all the way down");
   app.add_option("--repeats", a.repeats, "Runs; times are medians")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--commit", a.commit, "The commit that was built")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -1,4 +1,5 @@
 // Facts from files.
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

@@ -124,6 +124,7 @@ class Resolver {
         rule.name = fmt::format("R{}", number);
         rule.place = clause.place;
         variables_.clear();
+        is_bound_.clear();
         for (auto const& literal : body)
           if (literal.atom) add_atom(rule, literal);
         add_comparisons(rule, body);
@@ -176,7 +177,10 @@ class Resolver {
     if (token.text == "_") return {};
     auto const [at, is_new] =
         variables_.try_emplace(token.text, Variable{static_cast<Value>(variables_.size()), type, token.place});
-    if (is_new) rule.variables.push_back(token.text);
+    if (is_new) {
+      rule.variables.push_back(token.text);
+      is_bound_.push_back(false);
+    }
     require(at->second.type);
     return {Term::Kind::variable, at->second.number};
   }
@@ -230,17 +234,11 @@ class Resolver {
     bind(term.value);
     return true;
   }
-  void bind(Value variable) {
-    for (auto& [name, known] : variables_)
-      if (known.number == variable) known.is_bound = true;
-  }
-  bool is_bound(Value variable) const {
-    return std::ranges::any_of(variables_,
-                               [&](auto const& v) { return v.second.number == variable && v.second.is_bound; });
-  }
+  void bind(Value variable) { is_bound_[variable] = true; }
+  bool is_bound(Value variable) const { return is_bound_[variable]; }
   void require_bound(Rule const& rule) const {
     for (auto const& name : rule.variables)
-      if (auto const& variable = variables_.at(name); !variable.is_bound)
+      if (auto const& variable = variables_.at(name); !is_bound(variable.number))
         fail(file_, variable.place,
              fmt::format("variable {} is in no premise that is not negated, so it may be anything", name));
   }
@@ -249,14 +247,15 @@ class Resolver {
     Value number;
     Type type;
     Place place;
-    bool is_bound = false;
   };
   ParsedProgram const& parsed_;
   std::string const& file_;
   Program program_;
   std::map<std::string, Type> types_;
   std::map<std::string, Index> relations_;
-  std::map<std::string, Variable> variables_;  // of a rule
+  // of a rule
+  std::map<std::string, Variable> variables_;
+  std::vector<bool> is_bound_;  // by number
 };
 
 }  // namespace

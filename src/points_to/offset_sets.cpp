@@ -7,9 +7,7 @@ namespace hornbill::points_to {
 OffsetSets::OffsetSets(HostPlan const& plan, SetPool& pool)
     : plan_(plan),
       pool_(pool),
-      of_{plan.first_field.data(), plan.object_sizes.data(),
-          plan.bytes_to_end.empty() ? nullptr : plan.bytes_to_end.data(),
-          plan.object_periods.empty() ? nullptr : plan.object_periods.data(), plan.is_function.data()},
+      of_(detail::fields_of(plan)),
       is_function_(plan.object_sizes.size() / 64 + 1),
       row_(plan.object_sizes.size() / 64 + 1) {
   for (Index o = 0; o < plan.num_objects(); ++o) {

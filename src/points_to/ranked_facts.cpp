@@ -16,9 +16,7 @@ SolveOptions collapsing(SolveOptions options) {
 RankedFacts::RankedFacts(ConstraintSystem const& system, SolveOptions const& options)
     : system_(system),
       plan_(make_plan(system)),
-      fields_{plan_.first_field.data(), plan_.object_sizes.data(),
-              plan_.bytes_to_end.empty() ? nullptr : plan_.bytes_to_end.data(),
-              plan_.object_periods.empty() ? nullptr : plan_.object_periods.data(), plan_.is_function.data()},
+      fields_(detail::fields_of(plan_)),
       solver_(plan_, collapsing(options)),
       zero_copies_(std::ranges::none_of(system.constraints,
                                         [&](Constraint const& c) {

@@ -117,10 +117,10 @@ class SetPool {
   Words words(SetId set) const { return sets_[set]; }
   template <class Function>
   void for_each(SetId set, Function const& function) const {
-    auto const words = sets_[set];
-    for (std::uint32_t i = 0; i < words.count; ++i)
-      for (auto bits = words.bits[i]; bits != 0; bits &= bits - 1)
-        function(static_cast<Index>(words.positions[i] * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
+    for_each_while(set, [&](Index element) {
+      function(element);
+      return true;
+    });
   }
   /// The same, until it returns false.
   template <class Function>

@@ -16,7 +16,7 @@ version=${CLANG_VERSION:-14}
 export CC="clang-$version" AR="llvm-ar-$version" RANLIB="llvm-ranlib-$version"
 export CFLAGS="-g -O1 -Xclang -disable-llvm-passes -flto" LDFLAGS="-fuse-ld=lld -Wl,--save-temps"
 
-# What the linker had before it optimised is the whole program; the instrumented one takes the program's place.
+# The linker keeps the whole program as it was before optimisation. The instrumented one takes the program's place.
 observe() { # NAME, the program, further libraries
   "$build/hornbill_observe" instrument "$2.0.0.preopt.bc" -o "$folder/$1.bc" --constraints "$folder/$1.h5"
   name=$1 program=$2

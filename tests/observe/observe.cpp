@@ -71,11 +71,7 @@ class Check {
     if (pointer < 0) return false;
     auto const& objects = objects_of(pointer);
     auto const is_there = [&](Index field) { return std::ranges::binary_search(objects, field); };
-    points_to::detail::ObjectFields const fields{plan_.first_field.data(), plan_.object_sizes.data(),
-                                                 plan_.bytes_to_end.empty() ? nullptr : plan_.bytes_to_end.data(),
-                                                 plan_.object_periods.empty() ? nullptr : plan_.object_periods.data(),
-                                                 plan_.is_function.data()};
-    auto const [first, second] = fields.at_offset(object, byte);
+    auto const [first, second] = points_to::detail::fields_of(plan_).at_offset(object, byte);
     return is_there(first) || (second >= 0 && is_there(second));
   }
   std::size_t size(Index pointer) { return pointer < 0 ? 0 : objects_of(pointer).size(); }

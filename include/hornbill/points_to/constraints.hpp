@@ -33,7 +33,7 @@ char const* name_of(ConstraintKind kind);
 struct Constraint {
   ConstraintKind kind;
   Index source, destination;
-  Index offset = 0;  ///< in bytes, at most largest_offset; 0 of kinds before `offset`
+  Index offset = 0;  ///< in bytes, a number of function_offset, at most largest_offset; 0 of kinds before `offset`
 
   bool operator==(Constraint const&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <hornbill/points_to/plan.hpp>
 #include <hornbill/types.hpp>
 
 namespace hornbill::points_to::detail {
@@ -99,5 +100,12 @@ struct ObjectFields {
     return low;
   }
 };
+
+/// Those of a plan, on the host, as long as the plan is there.
+inline ObjectFields fields_of(HostPlan const& plan) {
+  auto const data_of = [](std::vector<Index> const& column) { return column.empty() ? nullptr : column.data(); };
+  return {plan.first_field.data(), plan.object_sizes.data(), data_of(plan.bytes_to_end), data_of(plan.object_periods),
+          plan.is_function.data()};
+}
 
 }  // namespace hornbill::points_to::detail
