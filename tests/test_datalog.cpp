@@ -26,15 +26,18 @@ void refuse_rules(std::string const& text, std::string const& message) {
   }
 }
 
+std::vector<std::string> sorted_lines(analysis::ClauseSet const& clauses) {
+  std::vector<std::string> lines;
+  for (Index c = 0; c < clauses.num_clauses(); ++c) lines.push_back(analysis::to_string(clauses, c));
+  std::ranges::sort(lines);
+  return lines;
+}
+
 /// Lines of the clauses of a program without inputs, sorted.
 std::vector<std::string> clauses_of(std::string const& text) {
   auto const program = datalog::parse(text, "x.dl");
   datalog::Database database(program);
-  auto const grounded = datalog::ground(program, database);
-  std::vector<std::string> lines;
-  for (Index c = 0; c < grounded.clauses.num_clauses(); ++c) lines.push_back(analysis::to_string(grounded.clauses, c));
-  std::ranges::sort(lines);
-  return lines;
+  return sorted_lines(datalog::ground(program, database).clauses);
 }
 
 using RuleLines = std::vector<std::string>;
@@ -226,6 +229,102 @@ TEST_CASE("datalog: random programs beside all that could hold") {
     });
     CHECK(found == Enumeration(program, facts, 3).instances());
   }
+}
+
+TEST_CASE("datalog: tuples that are looked up are those that could be stored") {
+  int num_refused = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 rng(seed);
+    auto const text = random_program(rng);
+    CAPTURE(text);
+    auto const program = datalog::parse(text, "x.dl");
+    datalog::Database stored(program), mixed(program);
+    std::vector<std::vector<datalog::Value>> looked_up;
+    for (Index i = 0; i < 6; ++i) {
+      Index const relation = rng() % 2 == 0 ? 1 : 0;
+      std::vector<datalog::Value> values;
+      for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
+        values.push_back(static_cast<datalog::Value>(rng() % 3));
+      bool const is_new = std::ranges::find(looked_up, values) == looked_up.end();
+      stored.add(relation, values);
+      if (relation == 1 && is_new) looked_up.push_back(values);
+      if (relation == 0) mixed.add(relation, values);
+    }
+    datalog::Columns const needed = rng() % 2;
+    mixed.look_up(1, {needed, [&](datalog::Columns known, auto key, auto const& found) {
+                        CHECK((known & needed) == needed);
+                        for (auto const& values : looked_up) {
+                          bool agrees = true;
+                          for (std::size_t i = 0; i < values.size(); ++i)
+                            agrees = agrees && ((known >> i & 1) == 0 || values[i] == key[i]);
+                          if (agrees) found(values);
+                        }
+                      }});
+    try {
+      auto lines = sorted_lines(datalog::ground(program, mixed).clauses);
+      CHECK(lines == sorted_lines(datalog::ground(program, stored).clauses));
+    } catch (InputError const& e) {
+      CHECK(std::string(e.what()).find("cannot be looked up") != std::string::npos);
+      CHECK(needed != 0);
+      ++num_refused;
+    }
+  }
+  CHECK(num_refused > 0);
+  CHECK(num_refused < 200);
+}
+
+TEST_CASE("datalog: forward instances derive all that follows") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 rng(seed);
+    auto const program = datalog::parse(random_program(rng), "x.dl");
+    datalog::Database all(program), some(program);
+    for (Index i = 0; i < 6; ++i) {
+      Index const relation = rng() % 3 == 0 ? 1 : 0;
+      std::vector<datalog::Value> values;
+      for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
+        values.push_back(static_cast<datalog::Value>(rng() % 3));
+      all.add(relation, values);
+      some.add(relation, values);
+    }
+    all.derive([](datalog::Grounding const&) {});
+    std::map<std::pair<Index, Index>, int> instances;
+    std::set<std::pair<Index, Index>> derived;
+    CHECK(some.derive(
+        [&](datalog::Grounding const& grounding) {
+          for (auto const& premise : grounding.premises)
+            CHECK((!program.relations[premise.relation].is_derived ||
+                   derived.contains({premise.relation, premise.number})));
+          std::pair const head(grounding.conclusion.relation, grounding.conclusion.number);
+          derived.insert(head);
+          CHECK(++instances[head] <= 2);
+        },
+        {.is_forward = true, .per_tuple = 2}));
+    for (std::size_t r = 0; r < program.relations.size(); ++r) {
+      CHECK(all.num_tuples(static_cast<Index>(r)) == some.num_tuples(static_cast<Index>(r)));
+      for (Index t = 0; program.relations[r].is_derived && t < some.num_tuples(static_cast<Index>(r)); ++t)
+        CHECK(derived.contains({static_cast<Index>(r), t}));
+    }
+  }
+}
+
+TEST_CASE("datalog: deriving ends at a limit") {
+  auto const program = datalog::parse(".decl A(n: number)\nA(1). A(2). A(3).", "x.dl");
+  for (Offset limit : {0, 2, 3}) {
+    datalog::Database database(program);
+    auto const grounded = datalog::ground(program, database, {.all = limit});
+    CHECK(grounded.clauses.num_clauses() == limit);
+    CHECK(grounded.is_complete == (limit == 3));
+  }
+}
+
+TEST_CASE("datalog: sentences name tuples") {
+  CHECK(clauses_of(".decl P(x: symbol, n: number) //: {x} has {n} {feet}\n"
+                   ".decl Q(x: symbol) // {y}\n.decl T(x: symbol) //: {x} has 4 {feet}\n"
+                   "P(\"a cat\", 4). Q(x) :- P(x, _). T(\"a cat\").") ==
+        RuleLines{"R0: a cat has 4 {feet}", "R1: NOT a cat has 4 {feet}, Q(\"a cat\")",
+                  "R2: a cat has 4 {feet} [T(\"a cat\")]"});
+  refuse_rules(".decl P(x: symbol, n: number) //: {x} is there",
+               "line 1, column 31: the sentence of relation P leaves out column n; it needs {n}");
 }
 
 TEST_CASE("datalog: what is wrong is named by its place") {

@@ -169,7 +169,9 @@ void ground(GroundArguments const& a) {
                  {{"--output", a.out}, {"--alarms", a.alarms}});
   datalog::Database database(program);
   datalog::read_facts(program, a.facts, database);
-  auto const [clauses, outputs] = datalog::ground(program, database);
+  auto const grounded = datalog::ground(program, database);
+  auto const& clauses = grounded.clauses;
+  auto const& outputs = grounded.outputs;
   if (!a.alarms.empty() && std::ranges::none_of(program.relations, is_of_alarms))
     throw InputError(a.rules, "", "has no .output of a relation that is derived, so no relation is of alarms");
   std::vector<io::FileContents> files{{a.out, analysis::to_string(clauses)}};

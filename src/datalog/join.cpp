@@ -8,18 +8,20 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(Rule const& rule)
+  Planner(Rule const& rule, std::span<Columns const> needed)
       : rule_(rule),
+        needed_(needed),
         is_bound_(rule.variables.size()),
         is_taken_(rule.body.size()),
         is_compared_(rule.comparisons.size()),
         is_looked_up_(rule.negated.size()) {}
 
-  std::vector<JoinStep> run(Index first) {
+  std::optional<std::vector<JoinStep>> run(Index first) {
     steps_.emplace_back();
     decide(steps_.back());
     for (std::size_t i = 0; i < rule_.body.size(); ++i) {
       Index const premise = i == 0 && first >= 0 ? first : next();
+      if (premise < 0) return {};
       is_taken_[premise] = true;
       auto& step = steps_.emplace_back();
       step.premise = premise;
@@ -41,13 +43,14 @@ class Planner {
       if (is_known(atom.terms[i])) columns |= Columns{1} << i;
     return columns;
   }
-  /// The premise of which most columns are known; of several the first one.
+  /// The premise of which most columns are known; of several the first one. None if all that are left need more.
   Index next() const {
     Index best = -1;
     int most = -1;
     for (std::size_t i = 0; i < rule_.body.size(); ++i) {
       auto const known = std::popcount(known_columns(rule_.body[i]));
-      if (is_taken_[i] || known <= most) continue;
+      auto const needed = needed_[rule_.body[i].relation];
+      if (is_taken_[i] || known <= most || (known_columns(rule_.body[i]) & needed) != needed) continue;
       most = known;
       best = static_cast<Index>(i);
     }
@@ -82,12 +85,15 @@ class Planner {
   }
 
   Rule const& rule_;
+  std::span<Columns const> needed_;
   std::vector<bool> is_bound_, is_taken_, is_compared_, is_looked_up_;
   std::vector<JoinStep> steps_;
 };
 
 }  // namespace
 
-std::vector<JoinStep> join_steps(Rule const& rule, Index first) { return Planner(rule).run(first); }
+std::optional<std::vector<JoinStep>> join_steps(Rule const& rule, std::span<Columns const> needed, Index first) {
+  return Planner(rule, needed).run(first);
+}
 
 }  // namespace hornbill::datalog

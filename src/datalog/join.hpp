@@ -1,6 +1,8 @@
 // The order in which premises of a rule are looked for. Internal to src/datalog.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <hornbill/datalog/program.hpp>
@@ -18,7 +20,9 @@ struct JoinStep {
   std::vector<Index> negated;  ///< numbers in the rule's list
 };
 
+/// \param needed  [relations], columns that must be known before a relation is asked, where its tuples are not stored
 /// \param first  the premise that others follow, as in the round in which its tuples are new; -1 where there is none
-std::vector<JoinStep> join_steps(Rule const& rule, Index first);
+/// \return nothing if no order makes them known
+std::optional<std::vector<JoinStep>> join_steps(Rule const& rule, std::span<Columns const> needed, Index first);
 
 }  // namespace hornbill::datalog

@@ -41,6 +41,7 @@ class Lexer {
 
   void skip_blanks() {
     while (at_ < text_.size()) {
+      if (begins_sentence()) return;
       if (begins("//")) {
         while (at_ < text_.size() && here() != '\n') step();
       } else if (begins("/*")) {
@@ -52,6 +53,7 @@ class Lexer {
       }
     }
   }
+  bool begins_sentence() const { return begins("//:") && place_.line == line_of_declaration_; }
   void skip_comment() {
     auto const begin = place_;
     step(2);
@@ -65,6 +67,7 @@ class Lexer {
   Token next() {
     Token token{Token::Kind::end, {}, place_};
     if (at_ == text_.size()) return token;
+    if (begins_sentence()) return take_sentence();
     auto const c = here();
     if (begins_name(c)) return take(Token::Kind::name, is_in_name);
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) return take(Token::Kind::number, is_in_name);
@@ -73,9 +76,19 @@ class Lexer {
       step();
       token = take(Token::Kind::directive, is_in_name);
       --token.place.column;
+      if (token.text == "decl") line_of_declaration_ = token.place.line;
       return token;
     }
     return take_mark();
+  }
+  Token take_sentence() {
+    auto const begin = place_;
+    step(3);
+    auto token = take(Token::Kind::sentence, [](char c) { return c != '\n'; });
+    token.text = std::string(io::trimmed(token.text));
+    token.place = begin;
+    if (!io::is_utf8(token.text)) fail(file_, begin, "the sentence is not UTF-8");
+    return token;
   }
   /// Whether a full stop here is that of a directive, and not the end of a clause.
   bool begins_directive() const {
@@ -128,6 +141,7 @@ class Lexer {
   std::string const& file_;
   std::size_t at_ = 0;
   Place place_;
+  int line_of_declaration_ = 0;
 };
 
 }  // namespace

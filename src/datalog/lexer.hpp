@@ -15,7 +15,8 @@ struct Token {
     directive,  ///< `.decl`
     string,     ///< the text without quotes
     number,
-    mark,  ///< `:-`, `(`, `<=`, ...
+    mark,      ///< `:-`, `(`, `<=`, ...
+    sentence,  ///< the text behind `//:` on the line of a `.decl`
     end
   } kind = Kind::end;
   std::string text;

@@ -92,7 +92,7 @@ class Parser {
     program_.types.push_back({name, {Token{Token::Kind::name, base, name.place}}});
   }
   void read_declaration() {
-    ParsedRelation relation{expect_name("the name of a relation"), {}, {}};
+    ParsedRelation relation{expect_name("the name of a relation"), {}, {}, {}};
     expect("(");
     while (!take_if(")")) {
       if (!relation.attributes.empty()) expect(",");
@@ -101,6 +101,7 @@ class Parser {
       relation.attributes.emplace_back(name, expect_name("the name of a type"));
     }
     while (here().kind == Token::Kind::name && !tokens_[at_ + 1].is("(")) relation.qualifiers.push_back(take());
+    if (here().kind == Token::Kind::sentence) relation.sentence = take();
     program_.relations.push_back(std::move(relation));
   }
   void read_listing(bool is_input) {

@@ -20,6 +20,7 @@ struct ParsedRelation {
   Token name;
   std::vector<std::pair<Token, Token>> attributes;  ///< name, type
   std::vector<Token> qualifiers;
+  std::optional<Token> sentence;
 };
 /// `.input` or `.output` of one relation.
 struct ParsedListing {

@@ -78,7 +78,17 @@ class Resolver {
       if (qualifier.text != "input" && qualifier.text != "output" && !without_effect.contains(qualifier.text))
         fail(file_, qualifier.place, fmt::format("qualifier {} of a relation is not supported", qualifier.text));
     }
+    if (parsed.sentence) relation.sentence = sentence(*parsed.sentence, relation);
     program_.relations.push_back(std::move(relation));
+  }
+  /// All columns are in it, so that sentences of different tuples differ.
+  std::string const& sentence(Token const& token, Relation const& relation) const {
+    for (auto const& attribute : relation.attributes)
+      if (token.text.find("{" + attribute.name + "}") == std::string::npos)
+        fail(file_, token.place,
+             fmt::format("the sentence of relation {} leaves out column {}; it needs {{{}}}", relation.name,
+                         attribute.name, attribute.name));
+    return token.text;
   }
   void add_listing(ParsedListing const& listing) {
     auto& relation = program_.relations[relation_of(listing.name)];

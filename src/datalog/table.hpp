@@ -12,9 +12,6 @@
 
 namespace hornbill::datalog {
 
-/// A bit for each column.
-using Columns = std::uint64_t;
-
 class Table {
  public:
   explicit Table(std::size_t arity) : arity_(arity), all_(arity == 64 ? ~Columns{0} : (Columns{1} << arity) - 1) {}

@@ -16,6 +16,9 @@ namespace hornbill::datalog {
 /// A constant: a number, or the number of a symbol.
 using Value = std::int32_t;
 
+/// A bit for each column of a relation.
+using Columns = std::uint64_t;
+
 /// Texts, numbered as they come.
 class Symbols {
  public:
@@ -53,6 +56,7 @@ struct Relation {
   std::vector<Attribute> attributes;
   bool is_input = false, is_output = false;
   bool is_derived = false;       ///< the head of a rule or a fact
+  std::string sentence;          ///< a tuple in words, `{x} may point to {y}` with names of columns; or none
   std::string input_file;        ///< `NAME.facts` unless `.input` says another one
   std::string delimiter = "\t";  ///< of columns in that file
   Place place;
