@@ -35,30 +35,39 @@ bool NodeLevels::has_object(SetId set) {
   return (answer & 1) != 0;
 }
 
-NodeLevels::Levels NodeLevels::levels_of(Index object, int round, Index root) {
-  object_ = object;
-  round_ = round;
-  ++question_;
+/// Whether a variable has the object by what comes from elsewhere.
+bool NodeLevels::is_known(Index variable) {
+  return has_object(facts_.set(round_, variable)) &&
+         (facts_.root(round_, variable) != root_ || has_object(facts_.set(round_ - 1, variable)));
+}
+
+void NodeLevels::add_known() {
   auto const words = facts_.system().object_sizes.size() / 64 + 1;
   contents_.assign(words, 0);
   targets_.assign(words, 0);
   is_stored_.assign(is_stored_.size(), false);
-  auto const is_known = [&](Index variable) {
-    return has_object(facts_.set(round, variable)) &&
-           (facts_.root(round, variable) != root || has_object(facts_.set(round - 1, variable)));
-  };
   for (Index x = 0; x < facts_.system().num_objects(); ++x)
     if (is_known(x)) add_content(x);
   for (Offset const c : facts_.stores())
     if (is_known(facts_.system().constraints[c].source)) add_store(c);
+}
 
+NodeLevels::Levels NodeLevels::levels_of(Index object, int round, Index root) {
+  constexpr std::size_t large = 64;
   auto const members = facts_.members(round, root);
+  object_ = object;
+  round_ = round;
+  root_ = root;
+  is_large_ = members.size() >= large;
+  ++question_;
+  if (is_large_) add_known();
   std::vector<Index> left, now;
   for (Index const v : members)
     if (!has_object(facts_.set(round - 1, v))) (is_first(v) ? now : left).push_back(v);
   for (Index level = 1; !now.empty(); ++level) {
     for (Index const v : now) level_of_variable_[v] = level;
     for (Index const v : now) {
+      if (!is_large_) break;
       if (v < facts_.system().num_objects()) add_content(v);
       if (auto const stores = stores_of_.find(v); stores != stores_of_.end())
         for (Offset const c : stores->second) add_store(c);
@@ -83,22 +92,44 @@ void NodeLevels::add_store(Offset constraint) {
   for (std::uint32_t i = 0; i < words.count; ++i) targets_[words.positions[i]] |= words.bits[i];
 }
 
-bool NodeLevels::loads_from(Index pointer) const {
-  auto const words = facts_.pool().words(facts_.set(round_ - 1, pointer));
+bool NodeLevels::loads_from(Index pointer) {
   auto const outside = facts_.system().outside;
+  auto const targets = facts_.set(round_ - 1, pointer);
+  if (object_ == outside && facts_.pool().contains(targets, outside)) return true;
+  if (!is_large_) {
+    bool is_found = false;
+    facts_.pool().for_each_while(targets, [&](Index x) {
+      is_found = x != outside && (level_of_variable_[x] > 0 || is_known(x));
+      return !is_found;
+    });
+    return is_found;
+  }
+  auto const words = facts_.pool().words(targets);
   for (std::uint32_t i = 0; i < words.count; ++i) {
     auto bits = words.bits[i] & contents_[words.positions[i]];
-    bool const has_outside = outside >= 0 && words.positions[i] == static_cast<std::uint32_t>(outside / 64);
-    if (has_outside) bits &= ~(std::uint64_t{1} << outside % 64);
+    if (outside >= 0 && words.positions[i] == static_cast<std::uint32_t>(outside / 64))
+      bits &= ~(std::uint64_t{1} << outside % 64);
     if (bits != 0) return true;
-    if (has_outside && object_ == outside && (words.bits[i] >> outside % 64 & 1) != 0) return true;
   }
   return false;
 }
 
+bool NodeLevels::is_stored_into(Index variable) {
+  if (variable >= facts_.system().num_objects()) return false;
+  if (is_large_) return has(targets_, variable);
+  bool is_found = false;
+  facts_.for_each_store_into(variable, [&](Offset number) {
+    auto const& store = facts_.system().constraints[number];
+    is_found = (level_of_variable_[store.source] > 0 || is_known(store.source)) &&
+               facts_.has(round_ - 1, {store.destination, variable});
+    return !is_found;
+  });
+  return is_found;
+}
+
 /// Whether the object comes to a variable from elsewhere.
 bool NodeLevels::is_first(Index variable) {
-  if (variable < facts_.system().num_objects() && has(targets_, variable)) return true;
+  if (is_stored_into(variable)) return true;
   for (Offset const number : facts_.into().of(variable)) {
     auto const& c = facts_.system().constraints[number];
     Fact const same{c.source, object_};
@@ -118,8 +149,8 @@ bool NodeLevels::is_first(Index variable) {
 }
 
 /// Whether it comes from a variable that has a level by now.
-bool NodeLevels::follows(Index variable) const {
-  if (variable < facts_.system().num_objects() && has(targets_, variable)) return true;
+bool NodeLevels::follows(Index variable) {
+  if (is_stored_into(variable)) return true;
   for (Offset const number : facts_.into().of(variable)) {
     auto const& c = facts_.system().constraints[number];
     if (facts_.is_copy(c) ? level_of_variable_[c.source] > 0 : c.kind == ConstraintKind::load && loads_from(c.source))

@@ -13,7 +13,8 @@ namespace hornbill::points_to {
 
 /// Variables on a cycle of edges are one node, and get an object together. Which of them has it by which other one? A
 /// variable's level is how many of the cycle's edges lead to it, 1 where a derivation needs none: found for all
-/// variables of a node that get an object in a round, breadth first, with sets of objects as bits.
+/// variables of a node that get an object in a round, breadth first. Of a large node all objects are looked at that have
+/// the object, and sets of them are bits; of a small one those alone that its loads and stores ask for.
 class NodeLevels {
  public:
   explicit NodeLevels(RankedFacts& facts);
@@ -26,12 +27,15 @@ class NodeLevels {
 
   Levels levels_of(Index object, int round, Index root);
   bool is_first(Index variable);
-  bool follows(Index variable) const;
+  bool follows(Index variable);
+  bool is_known(Index variable);
+  void add_known();
   /// Whether a set has the object that is being looked at.
   bool has_object(SetId set);
   void add_content(Index variable);
   void add_store(Offset constraint);
-  bool loads_from(Index pointer) const;
+  bool loads_from(Index pointer);
+  bool is_stored_into(Index variable);
   static bool has(Bits const& bits, Index object) { return (bits[object / 64] >> object % 64 & 1) != 0; }
 
   RankedFacts& facts_;
@@ -40,6 +44,8 @@ class NodeLevels {
   // of the object and the round that are being looked at
   Index object_ = 0;
   int round_ = 0;
+  Index root_ = 0;
+  bool is_large_ = false;
   Bits contents_;                       // objects that have it, as far as that is known
   Bits targets_;                        // objects into which it is stored
   std::vector<bool> is_stored_;         // [sets] of pointers

@@ -31,6 +31,19 @@ RankedFacts::RankedFacts(ConstraintSystem const& system, SolveOptions const& opt
     if (system.constraints[c].kind == ConstraintKind::store) stores_.push_back(c);
   for (Offset const c : stores_)
     stores_by_targets_[set(num_rounds() - 1, system.constraints[c].destination)].push_back(c);
+  auto const for_each_target = [&](auto const& function) {
+    for (auto const& [targets, stores] : stores_by_targets_)
+      pool().for_each_while(targets, [&, of = &stores](Index object) {
+        function(object, of);
+        return true;
+      });
+  };
+  store_begins_.resize(static_cast<std::size_t>(system.num_objects()) + 1);
+  for_each_target([&](Index object, auto const*) { ++store_begins_[object + 1]; });
+  for (std::size_t o = 1; o < store_begins_.size(); ++o) store_begins_[o] += store_begins_[o - 1];
+  stores_into_.resize(store_begins_.back());
+  auto next = store_begins_;
+  for_each_target([&](Index object, auto const* stores) { stores_into_[next[object]++] = stores; });
 }
 
 int RankedFacts::round_of(Fact const& fact) const {

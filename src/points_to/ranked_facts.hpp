@@ -51,10 +51,9 @@ class RankedFacts {
   /// Calls function(store) for stores through pointers to an object, until it returns false.
   template <class Function>
   bool for_each_store_into(Index object, Function const& function) const {
-    for (auto const& [targets, stores] : stores_by_targets_)
-      if (pool().contains(targets, object))
-        for (Offset const c : stores)
-          if (!function(c)) return false;
+    for (std::size_t i = store_begins_[object]; i < store_begins_[object + 1]; ++i)
+      for (Offset const c : *stores_into_[i])
+        if (!function(c)) return false;
     return true;
   }
   int num_rounds() const { return static_cast<int>(rounds_.size()); }
@@ -99,6 +98,8 @@ class RankedFacts {
   ConstraintRows into_;  // constraints by the variable whose set they add to, without stores
   std::vector<Offset> stores_;
   std::map<SetId, std::vector<Offset>> stores_by_targets_;  // of their pointers, in the end
+  std::vector<std::size_t> store_begins_;                   // [objects+1], into stores_into_
+  std::vector<std::vector<Offset> const*> stores_into_;     // of stores_by_targets_
   std::vector<Members> members_;                            // by round, where they were asked for
 };
 
