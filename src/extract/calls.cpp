@@ -168,6 +168,7 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
       case fresh: return allocation == call.allocations.end() ? nothing : address_of(*allocation++);
       case fixed: return address_of(memory_.fixed_object_of(call.function));
       case from_outside: return mark();
+      case null: return nothing;
     }
     return nothing;
   };
@@ -193,6 +194,9 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
           copy_word(system_.moved(address_of(object), at), system_.moved(argument(effect.argument), at));
         break;
       }
+      case ExternalEffect::Kind::frees:
+      case ExternalEffect::Kind::uses:
+      case ExternalEffect::Kind::writes: break;  // move no pointers
       case ExternalEffect::Kind::calls:
         if (argument(effect.argument) != nothing) call_through(argument(effect.argument), values, nothing);
         break;

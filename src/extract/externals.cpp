@@ -1,6 +1,7 @@
 #include "externals.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <string_view>
@@ -65,6 +66,7 @@ ExternalValue value_of(Tokens& tokens) {
   using enum ExternalValue::Kind;
   if (tokens.take("outside")) return {from_outside};
   if (tokens.take("static")) return {fixed};
+  if (tokens.take("null")) return {null};
   if (tokens.take("new")) {
     ExternalValue value{fresh};
     if (!tokens.take("(")) return value;
@@ -75,7 +77,7 @@ ExternalValue value_of(Tokens& tokens) {
   }
   if (tokens.take("*")) return {content, tokens.require_argument()};
   auto const argument = tokens.argument();
-  if (!argument) tokens.fail("a value: an argument's number N, N+?, *N, new, static or outside");
+  if (!argument) tokens.fail("a value: an argument's number N, N+?, *N, new, static, outside or null");
   return {tokens.take("+?") ? within : passed, *argument};
 }
 
@@ -85,8 +87,10 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require("=");
     return {.kind = returns, .values = {value_of(tokens)}};
   }
-  if (tokens.take("escape")) return {.kind = escapes, .argument = tokens.require_argument()};
-  if (tokens.take("fill")) return {.kind = fills, .argument = tokens.require_argument()};
+  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 5> of_an_argument{
+      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}}};
+  for (auto const& [word, kind] : of_an_argument)
+    if (tokens.take(word)) return {.kind = kind, .argument = tokens.require_argument()};
   if (tokens.take("copy")) {
     ExternalEffect effect{.kind = copies, .argument = tokens.require_argument(), .source = tokens.require_argument()};
     effect.size = tokens.argument().value_or(-1);
@@ -102,7 +106,9 @@ ExternalEffect effect_of(Tokens& tokens) {
     return effect;
   }
   if (!tokens.take("*"))
-    tokens.fail("an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...) or escape N");
+    tokens.fail(
+        "an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, use N or write "
+        "N");
   ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};
   tokens.require("=");
   effect.values.push_back(value_of(tokens));

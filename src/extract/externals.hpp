@@ -10,12 +10,13 @@ namespace hornbill::extract {
 /// Where a value comes from, or goes to.
 struct ExternalValue {
   enum class Kind {
-    passed,       ///< `2`
-    within,       ///< `2+?`: any place of the object that an argument points to
-    content,      ///< `*2`: what is stored there
-    fresh,        ///< `new`, `new(0)`, `new(0*1)`: an object for each call, of the size in bytes that arguments say
-    fixed,        ///< `static`: one object for all calls
-    from_outside  ///< `outside`
+    passed,        ///< `2`
+    within,        ///< `2+?`: any place of the object that an argument points to
+    content,       ///< `*2`: what is stored there
+    fresh,         ///< `new`, `new(0)`, `new(0*1)`: an object for each call, of the size in bytes that arguments say
+    fixed,         ///< `static`: one object for all calls
+    from_outside,  ///< `outside`
+    null           ///< `null`: it may fail
   } kind = Kind::passed;
   int argument = 0;
   std::vector<int> sizes{};  ///< of `fresh`: arguments whose product is the size; none where it is not known
@@ -30,7 +31,10 @@ struct ExternalEffect {
              ///< 0 1`
     fills,   ///< `fill 0`: the last `new` before it gets what is at argument 0, place by place
     calls,   ///< `call 0(VALUE, ...)`
-    escapes  ///< `escape 0`
+    escapes,  ///< `escape 0`
+    frees,    ///< `free 0`: memory at argument 0 is no longer there
+    uses,     ///< `use 0`: there must be memory at argument 0
+    writes    ///< `write 0`: memory at argument 0 gets other data, but no pointers
   } kind = Kind::returns;
   int argument = 0, source = 0, size = -1;  ///< of `copies`, of which size may be -1: not known
   std::vector<ExternalValue> values{};

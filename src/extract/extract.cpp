@@ -1,11 +1,14 @@
 #include <hornbill/extract.hpp>
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/text_file.hpp>
 
+#include "allocators.hpp"
+#include "bitcode.hpp"
 #include "externals.hpp"
 #include "memory.hpp"
 #include "modules.hpp"
@@ -15,17 +18,33 @@ namespace hornbill::extract {
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 
-Extracted extract(std::vector<std::string> const& files, Options const& options) {
+Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& options, Report& report) {
   if (files.empty()) throw InputError("no file of bitcode is given");
-  auto externals = standard_externals();
-  for (auto const& file : options.externals) read_externals(file, io::read_text(file), externals);
-  llvm::LLVMContext context;
-  auto const program = read_program(files, context);
-  SystemBuilder system;
-  Report report;
-  Memory const memory(*program, externals, options, system, report);
-  Translator(*program, memory, externals, options, system, report).translate();
-  return {system.take(), std::move(report)};
+  externals_ = standard_externals();
+  for (auto const& file : options.externals) read_externals(file, io::read_text(file), externals_);
+  module_ = read_program(files, context_);
+  inline_allocators(*module_, externals_);
+  memory_ = std::make_unique<Memory>(*module_, externals_, options, system_, report);
+  Translator translator(*module_, *memory_, externals_, options, system_, report);
+  translator.translate();
+  for (auto const& function : *module_)
+    for (auto const& instruction : llvm::instructions(function))
+      for (auto const& operand : instruction.operands())
+        if (operand->getType()->isPointerTy() && !llvm::isa<llvm::BasicBlock, llvm::Function>(operand))
+          variables_.try_emplace(operand, translator.variable_of(*operand));
+}
+
+Program::Program(std::vector<std::string> const& files, Options const& options) {
+  bitcode_ = std::make_unique<Bitcode>(files, options, report_);
+  constraints_ = bitcode_->take_constraints();
+}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+Extracted extract(std::vector<std::string> const& files, Options const& options) {
+  Program program(files, options);
+  return {std::move(program.constraints_), std::move(program.report_)};
 }
 
 }  // namespace hornbill::extract

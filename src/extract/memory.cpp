@@ -14,7 +14,15 @@
 namespace hornbill::extract {
 namespace {
 
-/// Without typedefs, const and the like.
+std::int64_t bytes_of(llvm::TypeSize size) { return static_cast<std::int64_t>(size.getKnownMinValue()); }
+
+bool has_pointers(llvm::Type& type) {
+  if (type.isPtrOrPtrVectorTy()) return true;
+  return std::ranges::any_of(type.subtypes(), [](llvm::Type* part) { return has_pointers(*part); });
+}
+
+}  // namespace
+
 llvm::DIType const* stripped(llvm::DIType const* type) {
   using namespace llvm::dwarf;
   while (auto const* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type)) {
@@ -27,19 +35,18 @@ llvm::DIType const* stripped(llvm::DIType const* type) {
   return type;
 }
 
-std::int64_t bytes_of(llvm::TypeSize size) { return static_cast<std::int64_t>(size.getKnownMinValue()); }
-
-bool has_pointers(llvm::Type& type) {
-  if (type.isPtrOrPtrVectorTy()) return true;
-  return std::ranges::any_of(type.subtypes(), [](llvm::Type* part) { return has_pointers(*part); });
-}
-
-}  // namespace
-
 std::string place_of(llvm::Instruction const& instruction) {
   llvm::DILocation const* const at = instruction.getDebugLoc().get();
   if (!at || at->getLine() == 0) return {};
   return fmt::format("{}:{}:{}", at->getFilename().str(), at->getLine(), at->getColumn());
+}
+
+std::pair<std::string, std::string> place_of_call(llvm::Instruction const& instruction, std::string const& name) {
+  llvm::DILocation const* at = instruction.getDebugLoc().get();
+  std::string called = name;
+  for (; at && at->getInlinedAt(); at = at->getInlinedAt()) called = at->getScope()->getSubprogram()->getName().str();
+  if (!at || at->getLine() == 0) return {std::string(), called};
+  return {fmt::format("{}:{}:{}", at->getFilename().str(), at->getLine(), at->getColumn()), called};
 }
 
 llvm::Function const* callee_of(llvm::CallBase const& call) {
@@ -173,7 +180,7 @@ void Memory::add_functions() {
       add_allocations(function, function, nullptr);
 }
 
-llvm::DILocalVariable const* Memory::variable_of(llvm::AllocaInst const& local) const {
+llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local) {
 #if LLVM_VERSION_MAJOR >= 19
   for (auto* record : llvm::findDVRDeclares(const_cast<llvm::AllocaInst*>(&local))) return record->getVariable();
   for (auto* declare : llvm::findDbgDeclares(const_cast<llvm::AllocaInst*>(&local))) return declare->getVariable();
@@ -205,10 +212,9 @@ void Memory::add_locals(llvm::Function const& function) {
 void Memory::add_allocations(llvm::Function const& function, llvm::Value const& owner, llvm::CallBase const* call) {
   auto const known = externals_.find(function.getName().str());
   if (known == externals_.end()) return;
-  auto const place = call ? place_of(*call) : std::string();
-  auto const name =
-      call ? fmt::format("{} at {}", known->first, place.empty() ? call->getFunction()->getName().str() : place)
-           : fmt::format("{} through pointers", known->first);
+  auto const [place, called] = call ? place_of_call(*call, known->first) : std::pair(std::string(), known->first);
+  auto const name = call ? fmt::format("{} at {}", called, place.empty() ? call->getFunction()->getName().str() : place)
+                         : fmt::format("{} through pointers", called);
   for (auto const& effect : known->second)
     for (auto const& value : effect.values) {
       if (value.kind == ExternalValue::Kind::fixed && fixed_.try_emplace(&function, system_.num_objects()).second)

@@ -21,8 +21,17 @@ namespace hornbill::extract {
 /// "file.c:12:3" of an instruction; empty where it is not known.
 std::string place_of(llvm::Instruction const& instruction);
 
+/// The call by which a function that was inlined is there, and its name: "file.c:20:3", "xmalloc"; the instruction's
+/// own place and the given name where none was.
+std::pair<std::string, std::string> place_of_call(llvm::Instruction const& instruction, std::string const& name);
+
 /// The function that is called, behind casts and aliases; none where it is a pointer's.
 llvm::Function const* callee_of(llvm::CallBase const& call);
+
+/// The variable of the source that a place on the stack is; none where that is not known.
+llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local);
+/// Without typedefs, const and the like.
+llvm::DIType const* stripped(llvm::DIType const* type);
 
 /// Bytes of an object, and how many of them repeat.
 struct Layout {
@@ -59,7 +68,6 @@ class Memory {
   void add_functions();
   void add_locals(llvm::Function const& function);
   void add_allocations(llvm::Function const& function, llvm::Value const& owner, llvm::CallBase const* call);
-  llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local) const;
 
   llvm::Module const& module_;
   Externals const& externals_;

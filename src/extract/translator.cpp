@@ -8,6 +8,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "debug_values.hpp"
+
 namespace hornbill::extract {
 
 void Translator::translate() {
@@ -108,23 +110,19 @@ void Translator::name_variable(llvm::Value const* value, llvm::DILocalVariable c
   auto const [at, is_new] = named_.try_emplace(variable, nothing);
   if (is_new) {
     at->second = system_.add_variable();
-    system_.name(at->second, fmt::format("{}::{}", function.getName().str(), variable->getName().str()));
+    auto const* own = variable->getScope()->getSubprogram();  // another one where a function was inlined
+    bool const is_own = !own || own == function.getSubprogram();
+    system_.name(at->second, fmt::format("{}::{}", is_own ? function.getName().str() : own->getName().str(),
+                                         variable->getName().str()));
   }
   system_.copy(of(value), at->second);
 }
 
 /// A variable of the source has what each of its values has.
 void Translator::name_variables(llvm::Function const& function) {
-  for (auto const& instruction : llvm::instructions(function)) {
-    if (auto const* debug = llvm::dyn_cast<llvm::DbgValueInst>(&instruction);
-        debug && debug->getNumVariableLocationOps() == 1)
-      name_variable(debug->getVariableLocationOp(0), debug->getVariable(), function);
-#if LLVM_VERSION_MAJOR >= 19
-    for (llvm::DbgVariableRecord& record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
-      if (record.isDbgValue() && record.getNumVariableLocationOps() == 1)
-        name_variable(record.getVariableLocationOp(0), record.getVariable(), function);
-#endif
-  }
+  for_each_debug_value(function, [&](llvm::Value const* value, llvm::DILocalVariable const* variable) {
+    name_variable(value, variable, function);
+  });
 }
 
 /// Integers that come from addresses or become some, through arithmetic.

@@ -244,6 +244,20 @@ class Extract(CommandLine):
         self.assertIn("program.c:5:7: ", run("pointsto", "program.h5", "--calls")[0])
         self.assertEqual(self.targets("main::g"), ["f"])
 
+    def test_allocators(self):
+        """Each call of a function that returns memory of its own has an object of its own."""
+        source = """#include <stdlib.h>
+            static void *get(unsigned long n) { void *p = malloc(n); if (!p) exit(1); return p; }
+            static void *twice(unsigned long n) { return get(2 * n); }
+            int *a, *b, *c, *d; static int *last; int *keep(void) { return last = malloc(4); }
+            int main() { a = get(4);
+            b = get(4); c = twice(4); d = twice(8); return *keep(); }"""
+        for level in (LEVELS[0], LEVELS[1]):
+            self.solve(self.compile(source, *level))
+            self.assertEqual([self.targets(v) for v in "abcd"], [["get"], ["get"], ["twice"], ["twice"]])
+            out = run("pointsto", "program.h5", "--may-alias", "a", "b", "--may-alias", "c", "d", "--may-alias", "a", "a")[0]
+            self.assertEqual(out.count("do not point to a common object"), 2, out)
+
     def test_limits(self):
         source = "struct s { char c[5000]; int *p; } s; int x, *a; int main() { s.p = &x; a = s.p; return 0; }"
         report = self.solve(self.compile(source, "-O0"))

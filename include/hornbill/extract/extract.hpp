@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,35 @@ struct Extracted {
   Report report;
 };
 
+/// A program that was read: its bitcode stays, so that more can be asked of it (hornbill/alarms).
+class Program {
+ public:
+  /// Reads bitcode (.bc) or its text (.ll), links the files where there are several, and makes constraints: an object
+  /// for each variable in memory, function, and place where memory is allocated; a field for each byte.
+  /// \throws InputError naming the file, for what LLVM cannot read, verify or link, and for tables of externals
+  explicit Program(std::vector<std::string> const& files, Options const& options = {});
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  points_to::ConstraintSystem const& constraints() const { return constraints_; }
+  Report const& report() const { return report_; }
+
+  class Bitcode;  ///< of src/extract
+  Bitcode const& bitcode() const { return *bitcode_; }
+
+ private:
+  friend Extracted extract(std::vector<std::string> const& files, Options const& options);
+
+  points_to::ConstraintSystem constraints_;
+  Report report_;
+  std::unique_ptr<Bitcode> bitcode_;
+};
+
 /// Version of the LLVM that reads bitcode, e.g. "14.0.6": files of later ones are refused.
 std::string llvm_version();
 
-/// Reads bitcode (.bc) or its text (.ll), links the files where there are several, and makes constraints: an object for
-/// each variable in memory, function, and place where memory is allocated; a field for each byte.
-/// \throws InputError naming the file, for what LLVM cannot read, verify or link, and for tables of externals
+/// Constraints and a report alone.   \throws InputError as Program's constructor does
 Extracted extract(std::vector<std::string> const& files, Options const& options = {});
 
 }  // namespace hornbill::extract
