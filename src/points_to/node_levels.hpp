@@ -13,8 +13,8 @@ namespace hornbill::points_to {
 
 /// Variables on a cycle of edges are one node, and get an object together. Which of them has it by which other one? A
 /// variable's level is how many of the cycle's edges lead to it, 1 where a derivation needs none: found for all
-/// variables of a node that get an object in a round, breadth first. Of a large node all objects are looked at that have
-/// the object, and sets of them are bits; of a small one those alone that its loads and stores ask for.
+/// variables of a node that get an object in a round, breadth first. Of a large node all objects are looked at that
+/// have the object, and sets of them are bits; of a small one those alone that its loads and stores ask for.
 class NodeLevels {
  public:
   explicit NodeLevels(RankedFacts& facts);

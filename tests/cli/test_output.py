@@ -32,7 +32,7 @@ class Output(CommandLine):
         """Arguments of every command, and of each that prints in ways of its own."""
         self.clauses()
         self.write("main.ll", "define i32 @main() {\n  ret i32 0\n}\n")
-        front_end = [("extract", "main.ll", "-o", "new.h5")] if self.has_front_end() else []
+        front_end = [("extract", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5", "--json")] if self.has_front_end() else []
         self.write("taint.dl", ".decl A(x: symbol) output\nA(\"a\").\n")
         clauses = ("clauses.txt", "--alarms", "alarms.txt")
         return [

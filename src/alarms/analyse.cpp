@@ -1,0 +1,205 @@
+// From a program to clauses: rules of clients first, then the points-to facts that their alarms depend on.
+#include <hornbill/alarms/analyse.hpp>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <hornbill/analysis/prune.hpp>
+#include <hornbill/datalog/ground.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/io/text_file.hpp>
+#include <hornbill/points_to/derivations.hpp>
+
+#include "relations.hpp"
+#include "standard_clients.hpp"
+
+namespace hornbill::alarms {
+
+std::vector<Client> const& standard_clients() {
+  static std::vector<Client> const clients{{"null", null_rules, null_probabilities},
+                                           {"free", free_rules, free_probabilities}};
+  return clients;
+}
+
+namespace {
+
+class Analysis {
+ public:
+  Analysis(extract::Program const& program, AnalyseOptions const& options)
+      : program_(program),
+        options_(options),
+        derivations_(program.constraints()),
+        facts_(program, derivations_.solution()) {}
+
+  Analysed run(std::vector<Client> const& clients) {
+    for (auto const& client : clients) add(client);
+    derive_points_to();
+    return std::move(analysed_);
+  }
+
+ private:
+  void add(Client const& client);
+  void add_clauses(Client const& client, analysis::Pruned const& pruned);
+  void add_probabilities(Client const& client);
+  void derive_points_to();
+  Index tuple_of(std::string const& name);
+  Index tuple_of(points_to::Fact const& fact);
+  Index rule_of(std::string const& name);
+
+  extract::Program const& program_;
+  AnalyseOptions options_;
+  points_to::Derivations derivations_;
+  ProgramFacts facts_;
+  Analysed analysed_;
+  std::unordered_map<std::string, Index> tuples_, rules_;
+  std::map<points_to::Fact, Index> points_to_;  // that clauses have, and their tuples
+  std::vector<points_to::Fact> waiting_;        // for derivations
+};
+
+Index Analysis::tuple_of(std::string const& name) {
+  auto const [at, is_new] = tuples_.try_emplace(name, analysed_.clauses.num_tuples());
+  if (is_new) analysed_.clauses.tuple_names.push_back(name);
+  return at->second;
+}
+
+Index Analysis::rule_of(std::string const& name) {
+  auto const [at, is_new] = rules_.try_emplace(name, static_cast<Index>(analysed_.clauses.rule_names.size()));
+  if (is_new) analysed_.clauses.rule_names.push_back(name);
+  return at->second;
+}
+
+Index Analysis::tuple_of(points_to::Fact const& fact) {
+  auto const [at, is_new] = points_to_.try_emplace(fact, 0);
+  if (!is_new) return at->second;
+  auto const name =
+      fmt::format("{} may point to {}", facts_.names().variable(fact.variable), facts_.names().object(fact.object));
+  // Two variables may have one text.
+  at->second =
+      tuples_.contains(name) ? tuple_of(fmt::format("{} [{}, {}]", name, fact.variable, fact.object)) : tuple_of(name);
+  waiting_.push_back(fact);
+  return at->second;
+}
+
+/// How many of the first alarms have at most so many clauses that lead to them.
+std::size_t affordable(analysis::ClauseSet const& clauses, std::vector<Index> const& alarms, Offset most) {
+  std::vector<std::vector<Index>> derivers(static_cast<std::size_t>(clauses.num_tuples()));
+  for (Index c = 0; c < clauses.num_clauses(); ++c) derivers[clauses.heads[c]].push_back(c);
+  std::vector<bool> is_taken(derivers.size());
+  Offset count = 0;
+  for (std::size_t i = 0; i < alarms.size(); ++i) {
+    std::vector<Index> work{alarms[i]};
+    is_taken[alarms[i]] = true;
+    while (!work.empty()) {
+      Index const tuple = work.back();
+      work.pop_back();
+      count += std::ssize(derivers[tuple]);
+      for (Index const clause : derivers[tuple])
+        for (Index const premise : clauses.body_of(clause))
+          if (!is_taken[premise]) {
+            is_taken[premise] = true;
+            work.push_back(premise);
+          }
+    }
+    if (count > most) return i;
+  }
+  return alarms.size();
+}
+
+void Analysis::add(Client const& client) {
+  add_probabilities(client);
+  auto const& file = client.file.empty() ? client.name : client.file;
+  auto rules = datalog::parse(client.rules, file);
+  datalog::Database database(rules);
+  Relations relations(facts_, rules, database, options_.max_objects);
+  Offset const left = options_.max_clauses - analysed_.clauses.num_clauses();
+  constexpr Offset to_look_at = 16;  // many clauses lead to no alarm
+  try {
+    relations.provide();
+    auto const grounded = datalog::ground(
+        rules, database, {.is_forward = true, .per_tuple = options_.derivations, .all = to_look_at * left});
+    std::unordered_map<std::string, Index> number_of;
+    for (Index t = 0; t < grounded.clauses.num_tuples(); ++t) number_of[grounded.clauses.tuple_names[t]] = t;
+    std::vector<Index> alarms;
+    for (auto const& name : grounded.outputs) alarms.push_back(number_of.at(name));
+    auto const num_alarms = alarms.size();
+    alarms.resize(affordable(grounded.clauses, alarms, left));
+    analysed_.clients.push_back({client.name, static_cast<Index>(alarms.size()), 0,
+                                 grounded.is_complete && alarms.size() == num_alarms, relations.num_passed_over()});
+    if (alarms.empty()) return;
+    auto const pruned = analysis::prune(grounded.clauses, alarms, {}, client.name);
+    auto const selected = pruned.clauses.tuple_names;
+    for (auto const& name : selected)
+      if (auto const tuple = grounded.tuples[number_of.at(name)]; relations.is_points_to(tuple)) {
+        auto const [variable, object] = relations.fact_of(tuple);
+        tuples_.emplace(name, tuple_of(points_to::Fact{variable, object}));
+      }
+    add_clauses(client, pruned);
+  } catch (InputError const& e) {
+    throw InputError(file, "", e.what());
+  }
+}
+
+void Analysis::add_clauses(Client const& client, analysis::Pruned const& pruned) {
+  auto const& clauses = pruned.clauses;
+  std::vector<Index> body;
+  for (Index c = 0; c < clauses.num_clauses(); ++c) {
+    body.clear();
+    for (Index const premise : clauses.body_of(c)) body.push_back(tuple_of(clauses.tuple_names[premise]));
+    std::vector<Index> rules;
+    for (Index const rule : clauses.rules_of(c)) rules.push_back(rule_of(client.name + "." + clauses.rule_names[rule]));
+    analysed_.clauses.add(tuple_of(clauses.tuple_names[clauses.heads[c]]), body, rules);
+  }
+  for (Index const alarm : pruned.alarms) analysed_.alarms.push_back(tuple_of(clauses.tuple_names[alarm]));
+  analysed_.clients.back().clauses = clauses.num_clauses();
+}
+
+void Analysis::add_probabilities(Client const& client) {
+  io::for_each_line(client.name, client.probabilities, [&](std::string_view line, int) {
+    line = io::trimmed(line);
+    if (line.empty() || line.front() == '#') return;
+    auto const colon = line.find(':');
+    double probability = -1;
+    if (colon != std::string_view::npos)
+      probability = std::strtod(std::string(line.substr(colon + 1)).c_str(), nullptr);
+    if (colon == std::string_view::npos || !(probability >= 0 && probability <= 1))
+      throw InputError(fmt::format("'{}' is not a rule and its probability, as in R0: 0.9", line));
+    analysed_.probabilities[fmt::format("{}.{}", client.name, line.substr(0, colon))] = probability;
+  });
+}
+
+/// Shallow ones first: those that alarms need, then those that these need.
+void Analysis::derive_points_to() {
+  constexpr double of_a_statement = 0.99;
+  for (std::size_t next = 0; next < waiting_.size(); ++next) {
+    auto const fact = waiting_[next];
+    ++analysed_.points_to_facts;
+    Offset const left = options_.max_clauses - analysed_.clauses.num_clauses();
+    if (left <= 0) {
+      ++analysed_.given_facts;
+      continue;
+    }
+    auto const most = std::min<Offset>(left, options_.derivations);
+    for (auto const& derivation : derivations_.of(fact, static_cast<std::size_t>(most))) {
+      std::vector<Index> body;
+      for (int i = 0; i < derivation.num_premises; ++i) {
+        Index const premise = tuple_of(derivation.premises[static_cast<std::size_t>(i)]);
+        if (std::ranges::find(body, premise) == body.end()) body.push_back(premise);
+      }
+      auto const kind = program_.constraints().constraints[static_cast<std::size_t>(derivation.constraint)].kind;
+      Index const rule = rule_of(points_to::name_of(kind));
+      analysed_.probabilities[points_to::name_of(kind)] = of_a_statement;
+      analysed_.clauses.add(points_to_.at(fact), body, std::span(&rule, 1));
+    }
+  }
+}
+
+}  // namespace
+
+Analysed analyse(extract::Program const& program, std::vector<Client> const& clients, AnalyseOptions const& options) {
+  return Analysis(program, options).run(clients);
+}
+
+}  // namespace hornbill::alarms

@@ -1,0 +1,234 @@
+#include "conditions.hpp"
+
+#include <algorithm>
+
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+namespace {
+
+constexpr int deepest = 12;  // of expressions
+
+/// Operands that may decide what an expression of a condition is.
+bool is_of_conditions(llvm::Value const* value) {
+  return isa<llvm::ICmpInst, llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst, llvm::SelectInst>(value) ||
+         isa<llvm::BinaryOperator>(value);
+}
+
+Facts::const_iterator place_of(Facts const& facts, llvm::Value const* leader) {
+  return std::ranges::lower_bound(facts, leader, std::less<>(), &Facts::value_type::first);
+}
+
+/// Of `and`, `or` and selections that stand for them: whether both operands follow from the result.
+bool is_and(llvm::Value const* value) {
+  if (auto const* operation = dyn_cast<llvm::BinaryOperator>(value))
+    return operation->getOpcode() == llvm::Instruction::And;
+  auto const* select = dyn_cast<llvm::SelectInst>(value);
+  auto const* otherwise = select ? dyn_cast<llvm::ConstantInt>(select->getFalseValue()) : nullptr;
+  return otherwise && otherwise->isZero();
+}
+bool is_or(llvm::Value const* value) {
+  if (auto const* operation = dyn_cast<llvm::BinaryOperator>(value))
+    return operation->getOpcode() == llvm::Instruction::Or;
+  auto const* select = dyn_cast<llvm::SelectInst>(value);
+  auto const* then = select ? dyn_cast<llvm::ConstantInt>(select->getTrueValue()) : nullptr;
+  return then && then->isOne();
+}
+std::pair<llvm::Value const*, llvm::Value const*> sides_of(llvm::Value const* value) {
+  auto const* user = llvm::cast<llvm::User>(value);
+  if (auto const* select = dyn_cast<llvm::SelectInst>(value))
+    return {select->getCondition(), is_and(value) ? select->getTrueValue() : select->getFalseValue()};
+  return {user->getOperand(0), user->getOperand(1)};
+}
+
+}  // namespace
+
+Conditions::Conditions(LocalValues const& values)
+    : values_(values), tree_(const_cast<llvm::Function&>(values.function())) {  // which does not change it
+  for (auto const& block : values.function()) {
+    auto const* terminator = block.getTerminator();
+    std::unordered_set<llvm::Value const*> seen;
+    if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional())
+      count(branch->getCondition(), seen);
+    else if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator))
+      count(choice->getCondition(), seen);
+  }
+  for (auto const& instruction : llvm::instructions(values.function()))
+    if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction); phi && counts_.contains(phi))
+      for (auto const& incoming : phi->incoming_values())
+        if (isa<llvm::ConstantInt>(incoming)) ++counts_[phi];
+  std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
+  add_dependents();
+}
+
+void Conditions::count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen) {
+  constexpr std::size_t most = 32;
+  auto const* leader = values_.leader_of(condition);
+  if (isa<llvm::Constant>(leader) || seen.size() > most || !seen.insert(leader).second) return;
+  if (leader->getType()->isIntegerTy()) ++counts_[leader];
+  if (is_of_conditions(leader))
+    for (auto const& operand : llvm::cast<llvm::User>(leader)->operands()) count(operand, seen);
+}
+
+/// Of values that are there anew, facts that are then of the past.
+void Conditions::add_dependents() {
+  for (auto const& [leader, count] : counts_) {
+    std::vector<llvm::Value const*> work{leader};
+    std::unordered_set<llvm::Value const*> seen;
+    while (!work.empty()) {
+      auto const* value = work.back();
+      work.pop_back();
+      if (!isa<llvm::Instruction>(value) || !seen.insert(value).second) continue;
+      dependents_[value].push_back(leader);
+      if (!is_of_conditions(value) && !isa<llvm::GetElementPtrInst>(value)) continue;
+      for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(values_.leader_of(operand));
+    }
+  }
+}
+
+std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts const& facts, IsNull const& is_null,
+                                                int depth) const {
+  auto const [leader, is_negated] = values_.condition_of(value);
+  if (auto const* constant = dyn_cast<llvm::ConstantInt>(leader)) return constant->getValue();
+  if (auto const found = place_of(facts, leader); found != facts.end() && found->first == leader)
+    return is_negated ? ~found->second : found->second;
+  if (!is_of_conditions(leader) || depth == deepest) return {};
+  auto const operand = [&](unsigned i) {
+    return value_of(llvm::cast<llvm::User>(leader)->getOperand(i), facts, is_null, depth + 1);
+  };
+  if (auto const* comparison = dyn_cast<llvm::ICmpInst>(leader)) {
+    auto const said = [negated = is_negated](bool is_so) { return llvm::APInt(1, is_so != negated ? 1 : 0); };
+    auto const* left = values_.leader_of(comparison->getOperand(0));
+    auto const* right = values_.leader_of(comparison->getOperand(1));
+    if (left->getType()->isPointerTy()) {
+      if (!comparison->isEquality()) return {};
+      auto const* other = isa<llvm::ConstantPointerNull>(right)  ? left
+                          : isa<llvm::ConstantPointerNull>(left) ? right
+                                                                 : nullptr;
+      auto const equal = other ? is_null(*other) : std::nullopt;
+      if (!equal) return {};
+      return said(*equal == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ));
+    }
+    auto const a = operand(0), b = operand(1);
+    if (!a || !b || a->getBitWidth() != b->getBitWidth()) return {};
+    return said(llvm::ICmpInst::compare(*a, *b, comparison->getPredicate()));
+  }
+  if (is_and(leader) || is_or(leader)) {
+    auto const [left, right] = sides_of(leader);
+    auto const a = value_of(left, facts, is_null, depth + 1), b = value_of(right, facts, is_null, depth + 1);
+    bool const is_conjunction = is_and(leader);
+    for (auto const& side : {a, b})
+      if (side && side->getBitWidth() == 1 && (is_conjunction ? side->isZero() : side->isOne())) return *side;
+    if (a && b) return is_conjunction ? *a & *b : *a | *b;
+    return {};
+  }
+  if (auto const* select = dyn_cast<llvm::SelectInst>(leader)) {
+    auto const condition = value_of(select->getCondition(), facts, is_null, depth + 1);
+    if (!condition) return {};
+    return value_of(condition->isZero() ? select->getFalseValue() : select->getTrueValue(), facts, is_null, depth + 1);
+  }
+  auto const a = operand(0);
+  if (!a) return {};
+  auto const width = leader->getType()->isIntegerTy() ? leader->getType()->getIntegerBitWidth() : 0;
+  if (isa<llvm::ZExtInst>(leader)) return a->zext(width);
+  if (isa<llvm::SExtInst>(leader)) return a->sext(width);
+  if (isa<llvm::TruncInst>(leader)) return a->trunc(width);
+  auto const b = operand(1);
+  if (!b) return {};
+  switch (llvm::cast<llvm::BinaryOperator>(leader)->getOpcode()) {
+    case llvm::Instruction::Add: return *a + *b;
+    case llvm::Instruction::Sub: return *a - *b;
+    case llvm::Instruction::Xor: return *a ^ *b;
+    default: return {};
+  }
+}
+
+void Conditions::learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth) const {
+  auto const [leader, is_negated] = values_.condition_of(value);
+  if (isa<llvm::Constant>(leader) || depth == deepest) return;
+  auto const own = is_negated ? ~known : known;
+  if (counts_.contains(leader)) {
+    auto const at = place_of(facts, leader);
+    if (at != facts.end() && at->first == leader)
+      facts[static_cast<std::size_t>(at - facts.begin())].second = own;
+    else
+      facts.insert(at, {leader, own});
+  }
+  if (auto const* wide = dyn_cast<llvm::ZExtInst>(leader))
+    return learn_value(wide->getOperand(0), own.trunc(wide->getSrcTy()->getIntegerBitWidth()), facts, depth + 1);
+  if (own.getBitWidth() != 1) return;
+  bool const is_true = own.isOne();
+  if ((is_and(leader) && is_true) || (is_or(leader) && !is_true)) {
+    auto const [left, right] = sides_of(leader);
+    learn_value(left, own, facts, depth + 1);
+    learn_value(right, own, facts, depth + 1);
+  } else if (auto const* comparison = dyn_cast<llvm::ICmpInst>(leader)) {
+    auto const* constant = dyn_cast<llvm::ConstantInt>(comparison->getOperand(1));
+    auto const* operand = comparison->getOperand(0);
+    bool const is_equal = comparison->isEquality() && is_true == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
+    if (!constant || !comparison->isEquality()) return;
+    if (is_equal) return learn_value(operand, constant->getValue(), facts, depth + 1);
+    if (constant->isZero() && isa<llvm::ZExtInst>(operand) &&
+        llvm::cast<llvm::ZExtInst>(operand)->getSrcTy()->isIntegerTy(1))
+      learn_value(llvm::cast<llvm::ZExtInst>(operand)->getOperand(0), llvm::APInt(1, 1), facts, depth + 1);
+  } else if (auto const* operation = dyn_cast<llvm::BinaryOperator>(leader);
+             operation && operation->getOpcode() == llvm::Instruction::Xor) {
+    if (auto const* constant = dyn_cast<llvm::ConstantInt>(operation->getOperand(1)))
+      learn_value(operation->getOperand(0), own ^ constant->getValue(), facts, depth + 1);
+  } else if (isa<llvm::TruncInst>(leader)) {
+    auto const* narrow = llvm::cast<llvm::TruncInst>(leader);
+    if (auto const* wide = dyn_cast<llvm::ZExtInst>(values_.leader_of(narrow->getOperand(0)));
+        wide && wide->getSrcTy()->isIntegerTy(1))
+      learn_value(wide->getOperand(0), own, facts, depth + 1);
+  }
+}
+
+void Conditions::learn(llvm::Value const* condition, bool is_true, Facts& facts) const {
+  learn_value(condition, llvm::APInt(1, is_true ? 1 : 0), facts);
+}
+
+void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) const {
+  if (facts.empty()) return;
+  auto const found = dependents_.find(&instruction);
+  if (found == dependents_.end() || is_of_conditions(&instruction)) return;
+  for (auto const* leader : found->second) {
+    auto const at = place_of(facts, leader);
+    if (at != facts.end() && at->first == leader) facts.erase(at);
+  }
+}
+
+void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const {
+  std::vector<std::pair<llvm::PHINode const*, llvm::APInt>> numbers;
+  auto const nothing = [](llvm::Value const&) { return std::optional<bool>(); };
+  for (auto const& phi : to.phis())
+    if (phi.getType()->isIntegerTy() && counts_.contains(&phi))
+      if (auto const number = value_of(phi.getIncomingValueForBlock(&from), facts, nothing))
+        numbers.emplace_back(&phi, *number);
+  for (auto const& phi : to.phis()) forget(phi, facts);
+  for (auto const& [phi, number] : numbers) learn_value(phi, number, facts);
+}
+
+Facts Conditions::facts_at(llvm::BasicBlock const& block) const {
+  Facts facts;
+  auto const* node = tree_.getNode(&block);
+  for (; node && node->getIDom(); node = node->getIDom()) {
+    auto const* branch = dyn_cast<llvm::BranchInst>(node->getIDom()->getBlock()->getTerminator());
+    if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
+    for (unsigned side : {0u, 1u})
+      if (branch->getSuccessor(side) == node->getBlock() && node->getBlock()->getSinglePredecessor()) {
+        Facts further;
+        learn(branch->getCondition(), side == 0, further);
+        for (auto const& [leader, value] : further)
+          if (auto const at = place_of(facts, leader); at == facts.end() || at->first != leader)
+            facts.insert(at, {leader, value});
+      }
+  }
+  return facts;
+}
+
+}  // namespace hornbill::alarms

@@ -1,0 +1,51 @@
+// What is known of a function's numbers along a path. Internal to src/alarms.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <llvm/ADT/APInt.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+
+#include "local_values.hpp"
+
+namespace hornbill::alarms {
+
+/// Leaders and the values that they have; in ascending order, so that equal lists are equal knowledge.
+using Facts = std::vector<std::pair<llvm::Value const*, llvm::APInt>>;
+
+/// Says how branches go. Only facts that decide a second branch are kept.
+class Conditions {
+ public:
+  explicit Conditions(LocalValues const& values);
+
+  /// Of a comparison of a pointer with null: whether they are equal, where that is known.
+  using IsNull = std::function<std::optional<bool>(llvm::Value const& leader)>;
+
+  std::optional<llvm::APInt> value_of(llvm::Value const* value, Facts const& facts, IsNull const& is_null,
+                                      int depth = 0) const;
+  void learn(llvm::Value const* condition, bool is_true, Facts& facts) const;
+  void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;
+  /// A value is there anew: what was known of the last one, and of what depends on it, is not known of this one.
+  void forget(llvm::Instruction const& instruction, Facts& facts) const;
+  /// Numbers that phis of a block get along an edge.
+  void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const;
+  /// What branches have decided where a block begins.
+  Facts facts_at(llvm::BasicBlock const& block) const;
+
+ private:
+  void count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen);
+  void add_dependents();
+
+  LocalValues const& values_;
+  llvm::DominatorTree tree_;
+  std::unordered_map<llvm::Value const*, int> counts_;  // of branches that a leader may decide
+  std::unordered_map<llvm::Value const*, std::vector<llvm::Value const*>> dependents_;
+};
+
+}  // namespace hornbill::alarms

@@ -1,0 +1,251 @@
+#include "local_values.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+LocalValues::LocalValues(llvm::Function const& function, MemoryEffects& effects)
+    : function_(function), effects_(effects), layout_(function.getParent()->getDataLayout()) {
+  llvm::ReversePostOrderTraversal<llvm::Function const*> const blocks(&function);
+  for (auto const* block : blocks)
+    for (auto const& instruction : *block) add(instruction);
+}
+
+llvm::Value const* LocalValues::leader_of(llvm::Value const* value) const {
+  if (value->getType()->isPointerTy() && isa<llvm::Constant>(value)) return value->stripPointerCasts();
+  for (;;) {
+    auto const found = leaders_.find(value);
+    if (found == leaders_.end()) return value;
+    value = found->second;
+  }
+}
+
+Condition LocalValues::condition_of(llvm::Value const* value) const {
+  bool is_negated = false;
+  for (;;) {
+    auto const negated = is_negated_.find(value);
+    is_negated = is_negated != (negated != is_negated_.end() && negated->second);
+    auto const next = leaders_.find(value);
+    if (next == leaders_.end()) return {value, is_negated};
+    value = next->second;
+  }
+}
+
+Address LocalValues::address_of(llvm::Value const* pointer) const {
+  std::int64_t offset = 0;
+  for (;;) {
+    pointer = leader_of(pointer);
+    auto const* gep = dyn_cast<llvm::GEPOperator>(pointer);
+    llvm::APInt bytes(layout_.getIndexTypeSizeInBits(pointer->getType()), 0);
+    if (!gep || !gep->accumulateConstantOffset(layout_, bytes)) return {pointer, offset};
+    offset += bytes.getSExtValue();
+    pointer = gep->getPointerOperand();
+  }
+}
+
+bool LocalValues::is_open(llvm::LoadInst const& load) const { return !calls_before_.contains(&load); }
+
+std::vector<llvm::CallBase const*> const& LocalValues::calls_before(llvm::LoadInst const& load) const {
+  static std::vector<llvm::CallBase const*> const none;
+  auto const found = calls_before_.find(&load);
+  return found == calls_before_.end() ? none : found->second;
+}
+
+// --- expressions ---
+
+namespace {
+
+bool is_pure(llvm::Instruction const& instruction) {
+  return isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::SelectInst, llvm::CmpInst,
+             llvm::UnaryOperator, llvm::ExtractValueInst>(instruction);
+}
+
+/// Of a comparison and its contrary one; and whether it is the other.
+std::pair<llvm::CmpInst::Predicate, bool> positive(llvm::CmpInst::Predicate predicate) {
+  using P = llvm::CmpInst::Predicate;
+  switch (predicate) {
+    case P::ICMP_NE: return {P::ICMP_EQ, true};
+    case P::ICMP_UGE: return {P::ICMP_ULT, true};
+    case P::ICMP_UGT: return {P::ICMP_ULE, true};
+    case P::ICMP_SGE: return {P::ICMP_SLT, true};
+    case P::ICMP_SGT: return {P::ICMP_SLE, true};
+    default: return {predicate, false};
+  }
+}
+
+}  // namespace
+
+void LocalValues::add(llvm::Instruction const& instruction) {
+  if (isa<llvm::BitCastInst, llvm::FreezeInst, llvm::AddrSpaceCastInst>(instruction)) {
+    leaders_[&instruction] = leader_of(instruction.getOperand(0));
+    return;
+  }
+  if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction); gep && gep->hasAllZeroIndices()) {
+    leaders_[&instruction] = leader_of(gep->getPointerOperand());
+    return;
+  }
+  if (auto const* comparison = dyn_cast<llvm::ICmpInst>(&instruction)) return add_comparison(*comparison);
+  if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) return add_load(*load);
+  if (auto const* call = dyn_cast<llvm::CallBase>(&instruction)) {
+    if (call->getIntrinsicID() == llvm::Intrinsic::expect) leaders_[call] = leader_of(call->getArgOperand(0));
+    if (auto const* constant = constant_of(*call)) leaders_[&instruction] = constant;
+    return;
+  }
+  if (!is_pure(instruction)) return;
+  Key key{instruction.getOpcode(), instruction.getType(), 0, {}};
+  if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
+    std::get<1>(key) = gep->getSourceElementType();
+  } else if (auto const* comparison = dyn_cast<llvm::CmpInst>(&instruction)) {
+    std::get<2>(key) = comparison->getPredicate();
+  } else if (auto const* part = dyn_cast<llvm::ExtractValueInst>(&instruction)) {
+    std::get<2>(key) = part->getNumIndices() == 1 ? 1 + part->getIndices()[0] : 0;
+    if (part->getNumIndices() != 1) return;
+  }
+  for (auto const& operand : instruction.operands()) std::get<3>(key).push_back(leader_of(operand));
+  auto const [at, is_new] = expressions_.try_emplace(std::move(key), &instruction);
+  if (!is_new) leaders_[&instruction] = at->second;
+}
+
+void LocalValues::add_comparison(llvm::ICmpInst const& comparison) {
+  auto const* left = leader_of(comparison.getOperand(0));
+  auto const* right = leader_of(comparison.getOperand(1));
+  auto const [predicate, is_negated] = positive(comparison.getPredicate());
+  if (comparison.isEquality() && std::less<>()(right, left) && !isa<llvm::Constant>(right)) std::swap(left, right);
+  auto const [at, is_new] = expressions_.try_emplace(
+      Key{comparison.getOpcode(), comparison.getType(), predicate, {left, right}}, &comparison);
+  if (is_new) return;
+  auto const leading = llvm::cast<llvm::ICmpInst>(at->second)->getPredicate();
+  leaders_[&comparison] = at->second;
+  is_negated_[&comparison] = is_negated != positive(leading).second;
+}
+
+// --- loads ---
+
+void LocalValues::add_load(llvm::LoadInst const& load) {
+  if (load.isVolatile()) return;
+  if (auto const* constant = constant_of(load)) {
+    leaders_[&load] = constant;
+    calls_before_[&load];
+    return;
+  }
+  auto sources = sources_of(load);
+  if (sources.is_open) return;
+  calls_before_[&load] = std::move(sources.calls);
+  if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = sources.values.front();
+}
+
+/// The initial value of a variable that nobody writes and whose address goes nowhere.
+llvm::Constant const* LocalValues::constant_of(llvm::LoadInst const& load) const {
+  auto const* global = dyn_cast<llvm::GlobalVariable>(load.getPointerOperand()->stripPointerCasts());
+  if (!global || !global->hasInitializer() || global->getValueType() != load.getType()) return nullptr;
+  bool const is_read_only =
+      global->isConstant() || (global->hasLocalLinkage() && std::ranges::all_of(global->users(), [](auto const* user) {
+                                 return isa<llvm::LoadInst>(user);
+                               }));
+  return is_read_only ? global->getInitializer() : nullptr;
+}
+
+/// The constant that a function returns in any case.
+llvm::Constant const* LocalValues::constant_of(llvm::CallBase const& call) const {
+  auto const* callee = extract::callee_of(call);
+  if (!callee || callee->isDeclaration() || callee->size() > 8 || callee->isInterposable()) return nullptr;
+  llvm::Constant const* constant = nullptr;
+  for (auto const& block : *callee) {
+    auto const* result = dyn_cast<llvm::ReturnInst>(block.getTerminator());
+    if (!result) continue;
+    auto const* value = result->getReturnValue() ? dyn_cast<llvm::ConstantInt>(result->getReturnValue()) : nullptr;
+    if (!value || (constant && constant != value)) return nullptr;
+    constant = value;
+  }
+  return constant && constant->getType() == call.getType() ? constant : nullptr;
+}
+
+bool LocalValues::may_change(llvm::Instruction const& instruction, Address const& address,
+                             llvm::Value const& pointer) const {
+  if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
+    auto const other = address_of(store->getPointerOperand());
+    if (other.base == address.base) {
+      auto const bytes =
+          static_cast<std::int64_t>(layout_.getTypeStoreSize(store->getValueOperand()->getType()).getKnownMinValue());
+      constexpr std::int64_t widest = 8;
+      return other.offset < address.offset + widest && address.offset < other.offset + bytes;
+    }
+    return effects_.may_alias(*store->getPointerOperand(), pointer);
+  }
+  if (auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(&instruction)) {
+    if (address_of(memory->getRawDest()).base == address.base) return true;
+    return effects_.may_alias(*memory->getRawDest(), pointer);
+  }
+  if (isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))
+    return effects_.may_alias(*instruction.getOperand(0), pointer);
+  auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+  return call && !isa<llvm::IntrinsicInst>(call) && effects_.may_write(*call, pointer);
+}
+
+/// \return whether the way back ends here
+bool LocalValues::look(llvm::Instruction const& instruction, llvm::LoadInst const& load, Address const& address,
+                       Sources& sources) const {
+  auto const add = [&](llvm::Value const* value) {
+    if (std::ranges::find(sources.values, value) == sources.values.end()) sources.values.push_back(value);
+    return true;
+  };
+  if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
+      store && address_of(store->getPointerOperand()) == address &&
+      store->getValueOperand()->getType() == load.getType())
+    return add(leader_of(store->getValueOperand()));
+  if (auto const* other = dyn_cast<llvm::LoadInst>(&instruction); other && other != &load && !other->isVolatile() &&
+                                                                  other->getType() == load.getType() &&
+                                                                  address_of(other->getPointerOperand()) == address)
+    return add(leader_of(other));
+  if (&instruction == address.base) {  // memory that is new holds nothing yet; other one comes from elsewhere
+    sources.is_open = sources.is_open || !isa<llvm::AllocaInst>(instruction);
+    return add(llvm::UndefValue::get(load.getType()));
+  }
+  if (!may_change(instruction, address, *load.getPointerOperand())) {
+    if (auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+        call && !effects_.callees_of(*call).functions.empty())
+      sources.calls.push_back(call);
+    return false;
+  }
+  sources.is_open = true;
+  return true;
+}
+
+LocalValues::Sources LocalValues::sources_of(llvm::LoadInst const& load) const {
+  constexpr std::size_t most_blocks = 200;
+  auto const address = address_of(load.getPointerOperand());
+  Sources sources;
+  std::unordered_set<llvm::BasicBlock const*> seen;
+  std::vector<llvm::BasicBlock const*> work;
+  auto const look_back = [&](llvm::Instruction const* from) {
+    for (; from; from = from->getPrevNode())
+      if (look(*from, load, address, sources)) return true;
+    return false;
+  };
+  auto const add_predecessors = [&](llvm::BasicBlock const* block) {
+    if (block->isEntryBlock()) sources.is_open = true;
+    for (auto const* before : llvm::predecessors(block))
+      if (seen.insert(before).second) work.push_back(before);
+  };
+  if (look_back(load.getPrevNode())) return sources;
+  add_predecessors(load.getParent());
+  while (!work.empty() && !sources.is_open) {
+    auto const* block = work.back();
+    work.pop_back();
+    if (seen.size() > most_blocks) sources.is_open = true;
+    if (!look_back(block->getTerminator())) add_predecessors(block);
+  }
+  return sources;
+}
+
+}  // namespace hornbill::alarms

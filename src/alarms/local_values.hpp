@@ -1,0 +1,78 @@
+// Values of a function that are the same, loads of memory that nothing has changed among them. Internal to src/alarms.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Instructions.h>
+
+#include "memory_effects.hpp"
+
+namespace hornbill::alarms {
+
+/// A place in memory: so many bytes behind what a value points to.
+struct Address {
+  llvm::Value const* base = nullptr;
+  std::int64_t offset = 0;
+
+  auto operator<=>(Address const&) const = default;
+};
+
+/// A value, or of a comparison its contrary.
+struct Condition {
+  llvm::Value const* value = nullptr;
+  bool is_negated = false;
+};
+
+/// Of values that are equal wherever both are there, one, the leader, stands for all. Found once for each expression of
+/// equal operands, and for each load of what an earlier load or store of the same place left there.
+class LocalValues {
+ public:
+  LocalValues(llvm::Function const& function, MemoryEffects& effects);
+
+  llvm::Function const& function() const { return function_; }
+  llvm::Value const* leader_of(llvm::Value const* value) const;
+  /// `a != b` is the contrary of `a == b`, and so on: a comparison's leader, and whether it is its contrary. Of another
+  /// value the leader.
+  Condition condition_of(llvm::Value const* value) const;
+  Address address_of(llvm::Value const* pointer) const;
+  /// Whether a load may read what comes from elsewhere than loads and stores of the same place in this function.
+  bool is_open(llvm::LoadInst const& load) const;
+  /// Of a load that is not open, calls between what it reads and itself: they do not change it.
+  std::vector<llvm::CallBase const*> const& calls_before(llvm::LoadInst const& load) const;
+  /// Whether an instruction may change what is at an address. A store to that very address does, too.
+  bool may_change(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer) const;
+
+ private:
+  using Key = std::tuple<unsigned, llvm::Type const*, unsigned, std::vector<llvm::Value const*>>;
+  struct Sources {
+    std::vector<llvm::Value const*> values;  // leaders, each once
+    std::vector<llvm::CallBase const*> calls;
+    bool is_open = false;
+  };
+
+  void add(llvm::Instruction const& instruction);
+  void add_comparison(llvm::ICmpInst const& comparison);
+  void add_load(llvm::LoadInst const& load);
+  llvm::Constant const* constant_of(llvm::LoadInst const& load) const;
+  llvm::Constant const* constant_of(llvm::CallBase const& call) const;
+  Sources sources_of(llvm::LoadInst const& load) const;
+  bool look(llvm::Instruction const& instruction, llvm::LoadInst const& load, Address const& address,
+            Sources& sources) const;
+
+  llvm::Function const& function_;
+  MemoryEffects& effects_;
+  llvm::DataLayout const& layout_;
+  std::map<Key, llvm::Value const*> expressions_;
+  llvm::DenseMap<llvm::Value const*, llvm::Value const*> leaders_;  // of values that have another one
+  std::unordered_map<llvm::Value const*, bool> is_negated_;         // comparisons
+  std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;  // of those not open
+};
+
+}  // namespace hornbill::alarms

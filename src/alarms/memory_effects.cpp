@@ -1,0 +1,229 @@
+#include "memory_effects.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+namespace {
+
+constexpr Index bits_of_a_word = 64;
+
+void set_bit(ObjectBits& bits, Index object) {
+  bits[object / bits_of_a_word] |= std::uint64_t{1} << (object % bits_of_a_word);
+}
+bool has_bit(ObjectBits const& bits, Index object) {
+  return !bits.empty() && (bits[object / bits_of_a_word] >> (object % bits_of_a_word) & 1) != 0;
+}
+
+/// Whether a call through a pointer may be of a function as C allows it.
+bool fits(llvm::CallBase const& call, llvm::Function const& function) {
+  bool const has_arguments =
+      function.isVarArg() ? call.arg_size() >= function.arg_size() : call.arg_size() == function.arg_size();
+  return has_arguments && call.getType()->getTypeID() == function.getReturnType()->getTypeID();
+}
+
+}  // namespace
+
+MemoryEffects::MemoryEffects(extract::Program const& program, points_to::Solution const& solution)
+    : system_(program.constraints()),
+      solution_(solution),
+      bitcode_(program.bitcode()),
+      first_(points_to::first_fields(program.constraints())) {
+  find_callees();
+  find_writes();
+}
+
+Index MemoryEffects::set_of(llvm::Value const& pointer) const {
+  Index const variable = bitcode_.variable_of(pointer);
+  return variable == extract::nothing ? 0 : solution_.set_of_variable[variable];
+}
+
+MemoryEffects::Callees const& MemoryEffects::callees_of(llvm::CallBase const& call) const {
+  static Callees const none;
+  auto const found = callees_.find(&call);
+  return found == callees_.end() ? none : found->second;
+}
+
+std::vector<llvm::CallBase const*> const& MemoryEffects::callers_of(llvm::Function const& function) const {
+  static std::vector<llvm::CallBase const*> const none;
+  auto const found = callers_.find(&function);
+  return found == callers_.end() ? none : found->second;
+}
+
+void MemoryEffects::find_callees() {
+  std::unordered_map<Index, llvm::Function const*> function_of;
+  for (auto const& function : module())
+    if (!function.isIntrinsic()) function_of[bitcode_.memory().object_of(function)] = &function;
+  auto const add = [&](Callees& callees, llvm::Function const* function) {
+    if (function->isDeclaration())
+      callees.is_open = true;
+    else
+      callees.functions.push_back(function);
+  };
+  for (auto const& caller : module())
+    for (auto const& instruction : llvm::instructions(caller)) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      if (!call || isa<llvm::IntrinsicInst>(call)) continue;
+      auto& callees = callees_[call];
+      if (auto const* function = extract::callee_of(*call)) {
+        add(callees, function);
+      } else if (call->isInlineAsm()) {
+        callees.is_open = true;
+      } else {
+        Index const variable = bitcode_.variable_of(*call->getCalledOperand());
+        auto const targets = variable == extract::nothing
+                                 ? std::vector<Index>()
+                                 : points_to::objects_with_outside(solution_, system_, variable);
+        for (Index const object : targets) {
+          if (object == extract::outside) callees.is_open = true;
+          if (auto const found = function_of.find(object); found != function_of.end() && fits(*call, *found->second))
+            add(callees, found->second);
+        }
+      }
+      for (auto const* function : callees.functions) callers_[function].push_back(call);
+    }
+}
+
+// --- sets of objects ---
+
+void MemoryEffects::add_outside(ObjectBits& objects) const {
+  for (Index const object : solution_.objects_of(extract::outside)) set_bit(objects, object);
+}
+
+/// \param are_whole  all fields of each object
+void MemoryEffects::add(Index set, ObjectBits& objects, bool are_whole) const {
+  for (Index const object : solution_.objects_of_set(set)) {
+    if (object == extract::outside) add_outside(objects);
+    set_bit(objects, object);
+    Index const first = first_[object];
+    for (Index i = 0; are_whole && i < system_.object_sizes[first]; ++i) set_bit(objects, first + i);
+  }
+}
+
+bool MemoryEffects::meets(ObjectBits const& objects, Index set) const {
+  auto const are_met = [&](std::span<Index const> some) {
+    return std::ranges::any_of(some, [&](Index object) { return has_bit(objects, object); });
+  };
+  auto const own = solution_.objects_of_set(set);
+  bool const is_open = !own.empty() && own.front() == extract::outside;
+  return are_met(own) || (is_open && are_met(solution_.objects_of(extract::outside)));
+}
+
+bool MemoryEffects::may_alias(llvm::Value const& a, llvm::Value const& b) {
+  auto const [less, greater] = std::minmax({set_of(a), set_of(b)});
+  if (less == 0) return false;
+  if (less == greater) return true;
+  auto const key = static_cast<std::uint64_t>(less) << 32 | static_cast<std::uint64_t>(greater);
+  auto const [at, is_new] = aliases_.try_emplace(key, false);
+  if (!is_new) return at->second;
+  auto const one = solution_.objects_of_set(less), other = solution_.objects_of_set(greater);
+  auto const meet = [](std::span<Index const> x, std::span<Index const> y) {
+    for (std::size_t i = 0, k = 0; i < x.size() && k < y.size();) {
+      if (x[i] == y[k]) return true;
+      x[i] < y[k] ? ++i : ++k;
+    }
+    return false;
+  };
+  auto const escaped = solution_.objects_of(extract::outside);
+  bool const is_one_open = one.front() == extract::outside, is_other_open = other.front() == extract::outside;
+  return at->second =
+             meet(one, other) || (is_one_open && meet(escaped, other)) || (is_other_open && meet(one, escaped));
+}
+
+// --- what functions write ---
+
+void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& objects) const {
+  auto const* const function = extract::callee_of(call);
+  auto const known = function ? bitcode_.externals().find(function->getName().str()) : bitcode_.externals().end();
+  bool const is_known = known != bitcode_.externals().end();
+  using Kind = extract::ExternalEffect::Kind;
+  bool const only_reads =
+      is_known && !known->second.empty() && std::ranges::all_of(known->second, [](auto const& effect) {
+        return effect.kind == Kind::frees || effect.kind == Kind::uses || effect.kind == Kind::returns;
+      });
+  if (only_reads) return;
+  for (auto const& argument : call.args())
+    if (argument->getType()->isPointerTy()) add(set_of(*argument), objects, true);
+  if (!is_known) add_outside(objects);
+}
+
+void MemoryEffects::add_own_writes(llvm::Function const& function, ObjectBits& objects) const {
+  std::unordered_set<Index> sets;
+  for (auto const& instruction : llvm::instructions(function)) {
+    if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
+      sets.insert(set_of(*store->getPointerOperand()));
+    } else if (auto const* change = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+      sets.insert(set_of(*change->getPointerOperand()));
+    } else if (auto const* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+      sets.insert(set_of(*exchange->getPointerOperand()));
+    } else if (auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(&instruction)) {
+      add(set_of(*memory->getRawDest()), objects, true);
+    }
+  }
+  for (Index const set : sets) add(set, objects, false);
+}
+
+/// From callees to callers, until nothing changes.
+void MemoryEffects::find_writes() {
+  auto const num_words = static_cast<std::size_t>(system_.num_objects() / bits_of_a_word + 1);
+  for (auto const& function : module()) {
+    if (function.isDeclaration()) continue;
+    auto& own = writes_[&function];
+    own.resize(num_words);
+    add_own_writes(function, own);
+  }
+  std::deque<llvm::Function const*> work;
+  std::unordered_set<llvm::Function const*> waiting;
+  for (auto const& function : module()) {
+    if (function.isDeclaration()) continue;
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      if (!call || !callees_of(*call).is_open) continue;
+      add_external_writes(*call, writes_[&function]);
+    }
+    work.push_back(&function);
+    waiting.insert(&function);
+  }
+  while (!work.empty()) {
+    auto const* function = work.front();
+    work.pop_front();
+    waiting.erase(function);
+    auto const& objects = writes_[function];
+    for (auto const* call : callers_of(*function)) {
+      auto& caller = writes_[call->getFunction()];
+      bool has_changed = false;
+      for (std::size_t i = 0; i < num_words; ++i) {
+        auto const both = caller[i] | objects[i];
+        has_changed = has_changed || both != caller[i];
+        caller[i] = both;
+      }
+      if (has_changed && waiting.insert(call->getFunction()).second) work.push_back(call->getFunction());
+    }
+  }
+}
+
+bool MemoryEffects::may_write(llvm::CallBase const& call, llvm::Value const& pointer) {
+  Index const set = set_of(pointer);
+  if (set == 0) return false;
+  auto const& callees = callees_of(call);
+  if (callees.is_open) {
+    auto& objects = outside_[&call];
+    if (objects.empty()) {
+      objects.resize(static_cast<std::size_t>(system_.num_objects() / bits_of_a_word + 1));
+      add_external_writes(call, objects);
+    }
+    if (meets(objects, set)) return true;
+  }
+  return std::ranges::any_of(callees.functions,
+                             [&](llvm::Function const* function) { return meets(writes_.at(function), set); });
+}
+
+}  // namespace hornbill::alarms

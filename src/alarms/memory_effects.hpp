@@ -1,0 +1,63 @@
+// Which memory functions may write, by the points-to sets of their pointers. Internal to src/alarms.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Module.h>
+
+#include <hornbill/extract/extract.hpp>
+#include <hornbill/points_to/solution.hpp>
+
+#include "../extract/bitcode.hpp"
+
+namespace hornbill::alarms {
+
+/// A set of objects, a bit for each.
+using ObjectBits = std::vector<std::uint64_t>;
+
+class MemoryEffects {
+ public:
+  MemoryEffects(extract::Program const& program, points_to::Solution const& solution);
+
+  extract::Program::Bitcode const& bitcode() const { return bitcode_; }
+  llvm::Module const& module() const { return bitcode_.module(); }
+  /// Functions with a body that a call may be of; and whether it may be of others.
+  struct Callees {
+    std::vector<llvm::Function const*> functions;
+    bool is_open = false;  ///< also of functions outside
+  };
+  Callees const& callees_of(llvm::CallBase const& call) const;
+  /// Calls that may be of a function, whose address may be taken.
+  std::vector<llvm::CallBase const*> const& callers_of(llvm::Function const& function) const;
+
+  /// Whether two pointers may be to the same place.
+  bool may_alias(llvm::Value const& a, llvm::Value const& b);
+  /// Whether a call may write to the memory at a pointer.
+  bool may_write(llvm::CallBase const& call, llvm::Value const& pointer);
+
+ private:
+  Index set_of(llvm::Value const& pointer) const;
+  bool meets(ObjectBits const& objects, Index set) const;
+  void add(Index set, ObjectBits& objects, bool are_whole) const;
+  void add_outside(ObjectBits& objects) const;
+  void find_callees();
+  void find_writes();
+  void add_own_writes(llvm::Function const& function, ObjectBits& objects) const;
+  void add_external_writes(llvm::CallBase const& call, ObjectBits& objects) const;
+
+  points_to::ConstraintSystem const& system_;
+  points_to::Solution const& solution_;
+  extract::Program::Bitcode const& bitcode_;
+  std::vector<Index> first_;  // [objects], of the object that a field belongs to
+  std::unordered_map<llvm::CallBase const*, Callees> callees_;
+  std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
+  std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls
+  std::unordered_map<llvm::CallBase const*, ObjectBits> outside_;  // of calls of functions outside
+  std::unordered_map<std::uint64_t, bool> aliases_;                // by two sets
+};
+
+}  // namespace hornbill::alarms

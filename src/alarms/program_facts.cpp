@@ -1,0 +1,230 @@
+#include <algorithm>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "relations.hpp"
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution const& solution)
+    : program_(program),
+      solution_(solution),
+      effects_(program, solution),
+      names_(program.constraints(), program.bitcode(), expressions_),
+      order_(effects_) {}
+
+Tracker& ProgramFacts::tracker(llvm::Function const& function) {
+  auto& tracker = trackers_[&function];
+  if (!tracker) tracker = std::make_unique<Tracker>(function, effects_);
+  return *tracker;
+}
+
+// --- null ---
+
+bool ProgramFacts::is_null(llvm::Value const& value, Tracker& tracker) {
+  return value.getType()->isPointerTy() && isa<llvm::ConstantPointerNull>(tracker.values().address_of(&value).base);
+}
+
+void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls) {
+  auto& tracker = this->tracker(*instruction.getFunction());
+  auto const& externals = effects_.bitcode().externals();
+  auto const add_if_null = [&](unsigned operand) {
+    if (is_null(*instruction.getOperand(operand), tracker)) nulls.push_back({&instruction, static_cast<int>(operand)});
+  };
+  auto const add_if_dereferenced = [&](unsigned operand) {
+    if (is_dereference({&instruction, operand}, externals)) add_if_null(operand);
+  };
+  if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction)) {
+    for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
+      if (tracker.is_reachable(*phi->getIncomingBlock(i)) &&
+          tracker.may_go(*phi->getIncomingBlock(i), *phi->getParent()))
+        add_if_null(i);
+  } else if (isa<llvm::SelectInst>(instruction)) {
+    add_if_null(1);
+    add_if_null(2);
+  } else if (isa<llvm::StoreInst>(instruction)) {
+    add_if_null(0);
+    add_if_null(1);
+  } else if (isa<llvm::LoadInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) {
+    add_if_null(0);
+  } else if (isa<llvm::ReturnInst>(instruction)) {
+    if (instruction.getNumOperands() > 0) add_if_null(0);
+  } else if (isa<llvm::AnyMemIntrinsic>(instruction)) {
+    add_if_dereferenced(0);
+    add_if_dereferenced(1);
+  } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction); call && !isa<llvm::IntrinsicInst>(call)) {
+    for (unsigned i = 0; i < call->arg_size(); ++i) add_if_null(i);
+    auto const* function = extract::callee_of(*call);
+    auto const known =
+        function && function->isDeclaration() ? externals.find(function->getName().str()) : externals.end();
+    if (known != externals.end() && std::ranges::any_of(known->second, [](extract::ExternalEffect const& effect) {
+          return effect.kind == extract::ExternalEffect::Kind::returns &&
+                 effect.values.front().kind == extract::ExternalValue::Kind::null;
+        }))
+      nulls.push_back({call, -1});
+  }
+}
+
+std::vector<Origin> ProgramFacts::nulls() {
+  std::vector<Origin> nulls;
+  for (auto const& function : effects_.module())
+    for (auto const& block : function) {
+      if (!tracker(function).is_reachable(block)) continue;
+      for (auto const& instruction : block) add_nulls(instruction, nulls);
+    }
+  return nulls;
+}
+
+std::vector<Origin> ProgramFacts::null_tests() {
+  std::vector<Origin> tests;
+  for (auto const& function : effects_.module())
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* pointer = tested_by(instruction);
+      if (!pointer || !tracker(function).is_reachable(*instruction.getParent())) continue;
+      if (auto const* branch = dyn_cast<llvm::BranchInst>(&instruction)) {
+        bool const is_equal =
+            llvm::cast<llvm::ICmpInst>(branch->getCondition())->getPredicate() == llvm::CmpInst::ICMP_EQ;
+        tests.push_back({branch, is_equal ? 0 : 1});
+      } else if (std::ranges::any_of(instruction.users(),
+                                     [](auto const* user) { return isa<llvm::SelectInst, llvm::ZExtInst>(user); })) {
+        tests.push_back({&instruction, 0});
+      }
+    }
+  return tests;
+}
+
+namespace {
+
+/// How to follow what an origin is; none if it goes nowhere else than its operand.
+std::optional<Journey> journey_from(Origin const& origin) {
+  Journey journey;
+  if (auto const* phi = dyn_cast<llvm::PHINode>(origin.value); phi && origin.operand >= 0) {
+    journey.edge_from = phi->getIncomingBlock(static_cast<unsigned>(origin.operand));
+    journey.edge_to = phi->getParent();
+    journey.names = {phi};
+    return journey;
+  }
+  if (auto const* branch = dyn_cast<llvm::BranchInst>(origin.value)) {
+    journey.edge_from = branch->getParent();
+    journey.edge_to = branch->getSuccessor(static_cast<unsigned>(origin.operand));
+    journey.names = {tested_by(*branch)};
+    return journey;
+  }
+  journey.behind = dyn_cast<llvm::Instruction>(origin.value);
+  if (isa<llvm::ICmpInst>(origin.value)) {
+    journey.names = {tested_by(*origin.value)};
+    return journey;
+  }
+  if (auto const* store = dyn_cast<llvm::StoreInst>(origin.value)) {
+    journey.store = store;
+    return origin.operand == 0 ? std::optional(journey) : std::nullopt;
+  }
+  if (origin.operand >= 0 && !isa<llvm::SelectInst>(origin.value)) return {};
+  journey.names = {origin.value};
+  return journey;
+}
+
+llvm::Function const& function_of(Origin const& origin) {
+  auto const* argument = dyn_cast<llvm::Argument>(origin.value);
+  return argument ? *argument->getParent() : *llvm::cast<llvm::Instruction>(origin.value)->getFunction();
+}
+
+}  // namespace
+
+std::vector<Use> ProgramFacts::stops_of_null(Origin const& origin) {
+  std::vector<Use> uses;
+  if (origin.operand >= 0 && !isa<llvm::PHINode, llvm::SelectInst, llvm::BranchInst, llvm::ICmpInst>(origin.value))
+    uses.push_back({llvm::cast<llvm::Instruction>(origin.value), static_cast<unsigned>(origin.operand)});
+  auto journey = journey_from(origin);
+  if (!journey) return uses;
+  journey->is_null = true;
+  auto const stops = tracker(function_of(origin)).follow(*journey);
+  uses.insert(uses.end(), stops.uses.begin(), stops.uses.end());
+  return uses;
+}
+
+// --- other pointers ---
+
+std::vector<Use> ProgramFacts::stops_of(Origin const& origin) {
+  auto const journey = journey_from(origin);
+  return journey ? tracker(function_of(origin)).follow(*journey).uses : std::vector<Use>();
+}
+
+Stops const& ProgramFacts::stops_behind_free(Use const& use) {
+  auto const [at, is_new] = behind_free_.try_emplace(use);
+  if (!is_new) return at->second;
+  auto& tracker = this->tracker(*use.instruction->getFunction());
+  auto const* root = tracker.values().address_of(use.value()).base;
+  Journey journey;
+  journey.trigger = use;
+  if (!use.instruction->getType()->isVoidTy() && use.instruction->getType()->isPointerTy() &&
+      is_free(use, effects_.bitcode().externals()))
+    journey.not_null = {use.instruction};  // realloc: where it fails, it frees nothing
+  journey.names = {root};
+  if (auto const* phi = dyn_cast<llvm::PHINode>(root)) {
+    for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
+      journey.edge_from = phi->getIncomingBlock(i);
+      journey.edge_to = phi->getParent();
+      journey.names = {phi, phi->getIncomingValue(i)};
+      auto const stops = tracker.follow(journey);
+      for (auto const& further : stops.uses)
+        if (std::ranges::find(at->second.uses, further) == at->second.uses.end()) at->second.uses.push_back(further);
+      for (auto const& left : stops.left_in)
+        if (std::ranges::find(at->second.left_in, left) == at->second.left_in.end()) at->second.left_in.push_back(left);
+    }
+    return at->second;
+  }
+  if (isa<llvm::Constant>(root)) return at->second;
+  journey.behind = dyn_cast<llvm::Instruction>(root);
+  return at->second = tracker.follow(journey);
+}
+
+std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {
+  auto const [at, is_new] = uses_of_.try_emplace(&parameter);
+  if (!is_new) return at->second;
+  std::vector<llvm::Value const*> work{&parameter};
+  std::unordered_set<llvm::Value const*> seen{&parameter};
+  while (!work.empty()) {
+    auto const* value = work.back();
+    work.pop_back();
+    for (auto const& operand : value->uses()) {
+      auto const* user = dyn_cast<llvm::Instruction>(operand.getUser());
+      if (!user) continue;
+      if (isa<llvm::CastInst, llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::FreezeInst>(user)) {
+        if (seen.insert(user).second) work.push_back(user);
+      } else if (isa<llvm::LoadInst, llvm::StoreInst, llvm::CallBase, llvm::ReturnInst>(user)) {
+        at->second.push_back({user, operand.getOperandNo()});
+      }
+    }
+  }
+  return at->second;
+}
+
+bool ProgramFacts::is_always(llvm::Argument const& parameter, Use const& use) {
+  Journey journey;
+  journey.names = {&parameter};
+  journey.end = use;
+  return !tracker(*parameter.getParent()).follow(journey).has_returned;
+}
+
+bool ProgramFacts::is_used(Use const& use) {
+  if (is_dereference(use, effects_.bitcode().externals())) return true;
+  auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
+  if (!call || isa<llvm::IntrinsicInst>(call) || use.operand >= call->arg_size()) return false;
+  auto const& callees = effects_.callees_of(*call);
+  if (callees.is_open && !is_free(use, effects_.bitcode().externals())) return true;
+  return std::ranges::any_of(callees.functions, [&](llvm::Function const* function) {
+    if (use.operand >= function->arg_size()) return false;
+    auto const* parameter = function->getArg(use.operand);
+    auto const [at, is_new] = is_used_.try_emplace(parameter, false);
+    if (!is_new) return at->second;  // of recursion, what else there is decides
+    bool const is_any = std::ranges::any_of(uses_of(*parameter), [&](Use const& further) { return is_used(further); });
+    return is_used_[parameter] = is_any;
+  });
+}
+
+}  // namespace hornbill::alarms

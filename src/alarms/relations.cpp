@@ -1,0 +1,339 @@
+#include "relations.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <hornbill/error.hpp>
+#include <hornbill/points_to/detail/fields.hpp>
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+namespace {
+
+/// Whether an instruction is there a second time, and is looked at where it comes from.
+bool is_inlined(llvm::Instruction const& instruction) {
+  auto const* at = instruction.getDebugLoc().get();
+  return at && at->getInlinedAt();
+}
+
+}  // namespace
+
+Relations::Relations(ProgramFacts& facts, datalog::Program& program, datalog::Database& database, Index most_objects)
+    : facts_(facts),
+      program_(program),
+      database_(database),
+      vocabulary_(program.symbols, facts.names(), facts.expressions()),
+      most_objects_(most_objects) {}
+
+std::map<std::string, Relations::Provider> Relations::providers() {
+  auto const use_lookup = [this](auto function) {
+    return [this, function](Index relation) {
+      look_up_whether(relation, [this, function](datalog::Value use) { return function(vocabulary_.uses[use]); });
+    };
+  };
+  auto const stops_lookup = [this](auto function) {
+    return [this, function](Index relation) {
+      look_up_second(relation, [this, function](datalog::Value from) {
+        Values stops;
+        for (auto const& use : function(from)) stops.push_back(vocabulary_.of(use));
+        return stops;
+      });
+    };
+  };
+  auto const& externals = facts_.program().bitcode().externals();
+  return {
+      {"Null",
+       {1,
+        [this](Index r) {
+          for (auto const& origin : facts_.nulls()) add(r, {vocabulary_.of(origin)});
+        }}},
+      {"NullTest",
+       {1,
+        [this](Index r) {
+          for (auto const& origin : facts_.null_tests()) add(r, {vocabulary_.of(origin)});
+        }}},
+      {"NullGlobal", {1, [this](Index r) { add_null_globals(r); }}},
+      {"NullReaches",
+       {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of_null(vocabulary_.origins[v]); })}},
+      {"Reaches", {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of(vocabulary_.origins[v]); })}},
+      {"ReachesFreed",
+       {2, stops_lookup([this](datalog::Value u) { return facts_.stops_behind_free(vocabulary_.uses[u]).uses; })}},
+      {"LeftIn", {2, [this](Index r) { look_up_left_in(r, false); }}},
+      {"LeftAt", {3, [this](Index r) { look_up_left_in(r, true); }}},
+      {"Inside",
+       {2,
+        [this](Index r) {
+          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                                  auto const& call = *llvm::cast<llvm::CallBase>(vocabulary_.uses[key[0]].instruction);
+                                  auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[key[1]].value);
+                                  if (facts_.order().leads_to(call, *load.getFunction())) found(key);
+                                }});
+        }}},
+      {"Dereferences", {1, use_lookup([&externals](Use const& use) {
+                          return !is_inlined(*use.instruction) && is_dereference(use, externals);
+                        })}},
+      {"Uses",
+       {1, use_lookup([this](Use const& use) { return !is_inlined(*use.instruction) && facts_.is_used(use); })}},
+      {"Stores",
+       {2,
+        [this](Index r) {
+          look_up_second(r, [this](datalog::Value use) {
+            auto const& [instruction, operand] = vocabulary_.uses[use];
+            auto const* store = dyn_cast<llvm::StoreInst>(instruction);
+            Index const variable = store && operand == 0
+                                       ? facts_.program().bitcode().variable_of(*store->getPointerOperand())
+                                       : extract::nothing;
+            return variable == extract::nothing ? Values() : Values{vocabulary_.of_variable(variable)};
+          });
+        }}},
+      {"IsOne", {1, use_lookup([this](Use const& use) {
+                   auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
+                   if (!call) return false;
+                   auto const& callees = facts_.effects().callees_of(*call);
+                   return callees.functions.size() == 1 && !callees.is_open;
+                 })}},
+      {"Passes", {2, [this](Index r) { add_passes(r); }}},
+      {"Returns", {2, [this](Index r) { add_returns(r); }}},
+      {"Loads", {2, [this](Index r) { add_loads(r, false); }}},
+      {"Parameter", {2, [this](Index r) { add_parameters(r); }}},
+      {"Frees", {1, [this](Index r) { add_frees(r); }}},
+      {"PointsTo", {2, [this](Index r) { look_up_points_to(r); }}},
+      {"Always",
+       {2,
+        [this](Index r) {
+          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                                  auto const& parameter =
+                                      *llvm::cast<llvm::Argument>(vocabulary_.origins[key[0]].value);
+                                  if (facts_.is_always(parameter, vocabulary_.uses[key[1]])) found(key);
+                                }});
+        }}},
+      {"Reads", {2, [this](Index r) { add_loads(r, true); }}},
+      {"Follows",
+       {2,
+        [this](Index r) {
+          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                                  auto const& load = *llvm::cast<llvm::LoadInst>(vocabulary_.origins[key[1]].value);
+                                  if (may_read_after(vocabulary_.uses[key[0]], load)) found(key);
+                                }});
+        }}},
+  };
+}
+
+void Relations::provide() {
+  auto const known = providers();
+  for (std::size_t r = 0; r < program_.relations.size(); ++r) {
+    auto const& relation = program_.relations[r];
+    if (!relation.is_input) continue;
+    auto const found = known.find(relation.name);
+    if (found == known.end()) {
+      std::string names;
+      for (auto const& [name, provider] : known) names += (names.empty() ? "" : ", ") + name;
+      throw InputError(fmt::format("line {}: input {} is not a relation of programs; there are {}", relation.place.line,
+                                   relation.name, names));
+    }
+    if (found->second.arity != relation.arity())
+      throw InputError(fmt::format("line {}: input {} has {} columns; it needs {}", relation.place.line, relation.name,
+                                   relation.arity(), found->second.arity));
+    found->second.provide(static_cast<Index>(r));
+  }
+}
+
+void Relations::look_up_second(Index relation, std::function<Values(datalog::Value)> function) {
+  auto known = std::make_shared<std::unordered_map<datalog::Value, Values>>();
+  database_.look_up(
+      relation,
+      {1, [known, function](datalog::Columns columns, std::span<datalog::Value const> key, Found const& found) {
+         auto const at = known->find(key[0]);
+         auto const& seconds = at == known->end() ? known->emplace(key[0], function(key[0])).first->second : at->second;
+         for (auto const second : Values(seconds))
+           if ((columns & 2) == 0 || key[1] == second) found(std::array{key[0], second});
+       }});
+}
+
+void Relations::look_up_whether(Index relation, std::function<bool(datalog::Value)> function) {
+  database_.look_up(relation,
+                    {1, [function](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                       if (function(key[0])) found(key);
+                     }});
+}
+
+// --- calls ---
+
+void Relations::for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit) {
+  for (auto const& function : facts_.effects().module())
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      if (!call || isa<llvm::IntrinsicInst>(call)) continue;
+      for (unsigned i = 0; i < call->arg_size(); ++i)
+        if (call->getArgOperand(i)->getType()->isPointerTy()) visit(*call, {call, i});
+    }
+}
+
+void Relations::add_passes(Index relation) {
+  for_each_call_argument([&](llvm::CallBase const& call, Use const& use) {
+    for (auto const* callee : facts_.effects().callees_of(call).functions)
+      if (use.operand < callee->arg_size())
+        add(relation, {vocabulary_.of(use), vocabulary_.of(Origin{callee->getArg(use.operand)})});
+  });
+}
+
+void Relations::add_returns(Index relation) {
+  for (auto const& function : facts_.effects().module()) {
+    if (!function.getReturnType()->isPointerTy()) continue;
+    for (auto const& block : function) {
+      auto const* result = block.getTerminator();
+      if (!isa<llvm::ReturnInst>(result)) continue;
+      for (auto const* call : facts_.effects().callers_of(function))
+        if (call->getType()->isPointerTy())
+          add(relation, {vocabulary_.of(Use{result, 0}), vocabulary_.of(Origin{call})});
+    }
+  }
+}
+
+void Relations::add_parameters(Index relation) {
+  for (auto const& function : facts_.effects().module())
+    for (auto const& parameter : function.args())
+      if (parameter.getType()->isPointerTy())
+        for (auto const& use : facts_.uses_of(parameter))
+          if (isa<llvm::CallBase>(use.instruction))
+            add(relation, {vocabulary_.of(Origin{&parameter}), vocabulary_.of(use)});
+}
+
+void Relations::add_frees(Index relation) {
+  for_each_call_argument([&](llvm::CallBase const&, Use const& use) {
+    if (is_free(use, facts_.program().bitcode().externals())) add(relation, {vocabulary_.of(use)});
+  });
+}
+
+// --- memory ---
+
+/// \param is_at_calls  where other functions are called, and which call that is; or else where the function returns
+void Relations::look_up_left_in(Index relation, bool is_at_calls) {
+  auto const find = [this, is_at_calls](datalog::Columns known, std::span<datalog::Value const> key,
+                                        Found const& found) {
+    for (auto const& [call, pointer] : facts_.stops_behind_free(vocabulary_.uses[key[0]]).left_in) {
+      Index const variable = facts_.program().bitcode().variable_of(*pointer);
+      if ((call != nullptr) != is_at_calls || !is_to_few(variable)) continue;
+      Values tuple{key[0]};
+      if (call) tuple.push_back(vocabulary_.of(Use{call, call->arg_size()}));
+      tuple.push_back(vocabulary_.of_variable(variable));
+      bool agrees = true;
+      for (std::size_t i = 0; i < tuple.size(); ++i) agrees = agrees && ((known >> i & 1) == 0 || tuple[i] == key[i]);
+      if (agrees) found(tuple);
+    }
+  };
+  database_.look_up(relation, {1, find});
+}
+
+bool Relations::is_to_few(Index variable) {
+  if (variable == extract::nothing) return false;
+  bool const is_few = facts_.solution().objects_of(variable).size() <= static_cast<std::size_t>(most_objects_);
+  if (!is_few) ++num_passed_over_;
+  return is_few;
+}
+
+/// Whether a load may read what was there at a use. One that reads what this function put there does so if a call lies
+/// between that leads to the use.
+bool Relations::may_read_after(Use const& use, llvm::LoadInst const& load) {
+  auto const& values = facts_.tracker(*load.getFunction()).values();
+  auto& order = facts_.order();
+  if (values.is_open(load)) return order.may_follow(*use.instruction, load);
+  return std::ranges::any_of(values.calls_before(load), [&](llvm::CallBase const* call) {
+    return order.leads_to(*call, *use.instruction->getFunction());
+  });
+}
+
+/// \param are_all  also those that read what this function put there, if calls lie between
+void Relations::add_loads(Index relation, bool are_all) {
+  for (auto const& function : facts_.effects().module()) {
+    if (function.isDeclaration()) continue;
+    auto& tracker = facts_.tracker(function);
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* load = dyn_cast<llvm::LoadInst>(&instruction);
+      if (!load || !load->getType()->isPointerTy() || !tracker.is_reachable(*load->getParent())) continue;
+      bool const is_open = tracker.values().is_open(*load) && tracker.values().leader_of(load) == load;
+      if (!is_open && !(are_all && !tracker.values().calls_before(*load).empty())) continue;
+      Index const variable = facts_.program().bitcode().variable_of(*load->getPointerOperand());
+      if (!is_to_few(variable)) continue;
+      add(relation, {vocabulary_.of_variable(variable), vocabulary_.of(Origin{load})});
+      auto& variables = variables_of_set_[facts_.solution().set_of_variable[variable]];
+      if (std::ranges::find(variables, variable) == variables.end()) variables.push_back(variable);
+    }
+  }
+  for (auto const set : variables_of_set_ | std::views::keys)
+    for (Index const object : facts_.solution().objects_of_set(set)) sets_of_object_[object].push_back(set);
+}
+
+void Relations::look_up_points_to(Index relation) {
+  points_to_ = relation;
+  database_.look_up(relation,
+                    {0, [this](datalog::Columns known, std::span<datalog::Value const> key, Found const& found) {
+                       auto const& solution = facts_.solution();
+                       if (known & 1) {
+                         auto const objects = solution.objects_of(vocabulary_.variables[key[0]]);
+                         if (known & 2) {
+                           if (std::ranges::binary_search(objects, vocabulary_.objects[key[1]])) found(key);
+                           return;
+                         }
+                         for (Index const object : objects) found(std::array{key[0], vocabulary_.of_object(object)});
+                         return;
+                       }
+                       auto const add = [&](Index object, datalog::Value value) {
+                         auto const sets = sets_of_object_.find(object);
+                         if (sets == sets_of_object_.end()) return;
+                         for (Index const set : sets->second)
+                           for (Index const variable : variables_of_set_.at(set))
+                             found(std::array{vocabulary_.of_variable(variable), value});
+                       };
+                       if (known & 2) return add(vocabulary_.objects[key[1]], key[1]);
+                       for (auto const object : sets_of_object_ | std::views::keys)
+                         add(object, vocabulary_.of_object(object));
+                     }});
+}
+
+/// Pointers of variables that are null from the start.
+void Relations::add_null_globals(Index relation) {
+  auto const& system = facts_.program().constraints();
+  auto const first = points_to::first_fields(system);
+  points_to::detail::ObjectFields const fields{first.data(), system.object_sizes.data(), system.bytes_to_end.data(),
+                                               system.object_periods.data(), system.is_function.data()};
+  auto const& layout = facts_.effects().module().getDataLayout();
+  auto const visit = [&](auto const& self, llvm::Constant const& value, Index object, std::int64_t byte) -> void {
+    auto* const type = value.getType();
+    if (type->isPointerTy()) {
+      if (!value.isNullValue() || byte > points_to::largest_offset) return;
+      auto const found = fields.at_offset(object, static_cast<Index>(byte));
+      if (found.first >= 0 && found.second < 0) add(relation, {vocabulary_.of_object(found.first)});
+    } else if (auto* structure = dyn_cast<llvm::StructType>(type)) {
+      for (unsigned i = 0; i < structure->getNumElements(); ++i)
+        if (auto const* part = value.getAggregateElement(i))
+          self(self, *part, object,
+               byte + static_cast<std::int64_t>(layout.getStructLayout(structure)->getElementOffset(i)));
+    } else if (auto* array = dyn_cast<llvm::ArrayType>(type)) {  // whose elements are one
+      auto const size = static_cast<std::int64_t>(layout.getTypeAllocSize(array->getElementType()).getFixedValue());
+      auto const count =
+          value.isNullValue() ? std::min<std::uint64_t>(array->getNumElements(), 1) : array->getNumElements();
+      for (unsigned i = 0; i < count; ++i)
+        if (auto const* part = value.getAggregateElement(i)) self(self, *part, object, byte + i * size);
+    }
+  };
+  for (auto const& global : facts_.effects().module().globals())
+    if (global.hasInitializer() && !global.isConstant() && global.getName().substr(0, 5) != "llvm.")
+      visit(visit, *global.getInitializer(), facts_.program().bitcode().memory().object_of(global), 0);
+}
+
+bool Relations::is_points_to(datalog::Tuple const& tuple) const { return tuple.relation == points_to_; }
+
+std::pair<Index, Index> Relations::fact_of(datalog::Tuple const& tuple) const {
+  auto const values = database_.values(tuple);
+  return {vocabulary_.variables[values[0]], vocabulary_.objects[values[1]]};
+}
+
+}  // namespace hornbill::alarms

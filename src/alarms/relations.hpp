@@ -1,0 +1,121 @@
+// Relations of a program that rules may use. Internal to src/alarms.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <hornbill/datalog/ground.hpp>
+#include <hornbill/extract/extract.hpp>
+#include <hornbill/points_to/solution.hpp>
+
+#include "expressions.hpp"
+#include "memory_effects.hpp"
+#include "order.hpp"
+#include "tracker.hpp"
+#include "vocabulary.hpp"
+
+namespace hornbill::alarms {
+
+/// What is known of a program, whatever rules ask.
+class ProgramFacts {
+ public:
+  ProgramFacts(extract::Program const& program, points_to::Solution const& solution);
+
+  extract::Program const& program() const { return program_; }
+  points_to::Solution const& solution() const { return solution_; }
+  MemoryEffects& effects() { return effects_; }
+  Expressions& expressions() { return expressions_; }
+  PointsToNames& names() { return names_; }
+  Order& order() { return order_; }
+  Tracker& tracker(llvm::Function const& function);
+
+  /// Places where a null constant becomes the value of a pointer or is used as one; and calls that may return null.
+  std::vector<Origin> nulls();
+  /// Branches that say that a pointer is null.
+  std::vector<Origin> null_tests();
+  std::vector<Use> stops_of_null(Origin const& origin);
+  std::vector<Use> stops_of(Origin const& origin);
+  Stops const& stops_behind_free(Use const& use);
+  /// Operands that may be a parameter: through copies, wherever they lead.
+  std::vector<Use> const& uses_of(llvm::Argument const& parameter);
+  /// Whether a function does not return before a parameter that is not null becomes an operand.
+  bool is_always(llvm::Argument const& parameter, Use const& use);
+  /// Whether memory must be there at an operand, where it is used or in functions that it is passed to.
+  bool is_used(Use const& use);
+
+ private:
+  bool is_null(llvm::Value const& value, Tracker& tracker);
+  void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
+
+  extract::Program const& program_;
+  points_to::Solution const& solution_;
+  MemoryEffects effects_;
+  Expressions expressions_;
+  PointsToNames names_;
+  Order order_;
+  std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
+  std::map<Use, Stops> behind_free_;
+  std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
+  std::unordered_map<llvm::Argument const*, bool> is_used_;
+};
+
+/// Gives rules the relations that they declare as inputs.
+class Relations {
+ public:
+  /// \param most_objects  that a pointer may be to, where alarms depend on the memory there
+  Relations(ProgramFacts& facts, datalog::Program& program, datalog::Database& database, Index most_objects);
+  Relations(Relations const&) = delete;
+  Relations& operator=(Relations const&) = delete;
+
+  /// \throws InputError naming an input that is not known, or has another number of columns
+  void provide();
+  /// How many loads were passed over, since their pointers are to more objects.
+  Index num_passed_over() const { return num_passed_over_; }
+  bool is_points_to(datalog::Tuple const& tuple) const;
+  /// The variable and object of a tuple of PointsTo.
+  std::pair<Index, Index> fact_of(datalog::Tuple const& tuple) const;
+
+ private:
+  using Values = std::vector<datalog::Value>;
+  using Found = datalog::Lookup::Found;
+
+  struct Provider {
+    std::size_t arity;
+    std::function<void(Index relation)> provide;
+  };
+  std::map<std::string, Provider> providers();
+
+  void add(Index relation, Values const& values) { database_.add(relation, values); }
+  /// A relation of two columns whose first one is known when it is asked.
+  void look_up_second(Index relation, std::function<std::vector<datalog::Value>(datalog::Value)> function);
+  void look_up_whether(Index relation, std::function<bool(datalog::Value)> function);
+  void add_passes(Index relation);
+  void add_returns(Index relation);
+  bool is_to_few(Index variable);
+  bool may_read_after(Use const& use, llvm::LoadInst const& load);
+  void add_loads(Index relation, bool are_all);
+  void add_parameters(Index relation);
+  void add_frees(Index relation);
+  void add_null_globals(Index relation);
+  void look_up_left_in(Index relation, bool is_at_calls);
+  void look_up_points_to(Index relation);
+  void for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit);
+
+  ProgramFacts& facts_;
+  datalog::Program& program_;
+  datalog::Database& database_;
+  Vocabulary vocabulary_;
+  Index most_objects_;
+  Index num_passed_over_ = 0;
+  Index points_to_ = -1;
+  // addresses that loads read through, by set; and sets that have an object
+  std::map<Index, std::vector<Index>> variables_of_set_;
+  std::unordered_map<Index, std::vector<Index>> sets_of_object_;
+};
+
+}  // namespace hornbill::alarms

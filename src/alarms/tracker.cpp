@@ -1,0 +1,371 @@
+#include "tracker.hpp"
+
+#include <algorithm>
+
+#include <llvm/ADT/Hashing.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+namespace {
+
+bool has_effect(Use const& use, extract::Externals const& externals, extract::ExternalEffect::Kind kind) {
+  auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
+  auto const* function = call ? extract::callee_of(*call) : nullptr;
+  if (!function || !function->isDeclaration() || use.operand >= call->arg_size()) return false;
+  auto const known = externals.find(function->getName().str());
+  return known != externals.end() && std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+           return effect.kind == kind && effect.argument == static_cast<int>(use.operand);
+         });
+}
+
+std::optional<bool> is_null_always(llvm::Value const& leader) {
+  if (isa<llvm::ConstantPointerNull>(leader)) return true;
+  if (isa<llvm::AllocaInst>(leader)) return false;
+  auto const* global = dyn_cast<llvm::GlobalValue>(&leader);
+  return global && !global->hasExternalWeakLinkage() ? std::optional(false) : std::nullopt;
+}
+
+/// Whether a function outside returns an argument.
+bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Externals const& externals) {
+  auto const* function = extract::callee_of(call);
+  if (!function || !function->isDeclaration()) return false;
+  auto const known = externals.find(function->getName().str());
+  using Value = extract::ExternalValue::Kind;
+  return known != externals.end() && std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+           return effect.kind == extract::ExternalEffect::Kind::returns &&
+                  (effect.values.front().kind == Value::passed || effect.values.front().kind == Value::within) &&
+                  effect.values.front().argument == static_cast<int>(number);
+         });
+}
+
+}  // namespace
+
+bool is_dereference(Use const& use, extract::Externals const& externals) {
+  auto const* instruction = use.instruction;
+  if (isa<llvm::LoadInst>(instruction)) return true;
+  if (isa<llvm::StoreInst>(instruction)) return use.operand == 1;
+  if (isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) return use.operand == 0;
+  if (auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(instruction)) {
+    auto const* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
+    bool const is_address = use.operand == 0 || (use.operand == 1 && isa<llvm::AnyMemTransferInst>(memory));
+    return is_address && !(length && length->isZero());
+  }
+  auto const* call = dyn_cast<llvm::CallBase>(instruction);
+  if (!call || use.operand >= call->arg_size() || isa<llvm::IntrinsicInst>(call)) return false;
+  auto const* function = extract::callee_of(*call);
+  bool const is_outside = function && function->isDeclaration();
+  if (is_outside && use.operand < function->arg_size() &&
+      function->hasParamAttribute(use.operand, llvm::Attribute::NonNull))
+    return true;
+  return has_effect(use, externals, extract::ExternalEffect::Kind::uses);
+}
+
+bool is_free(Use const& use, extract::Externals const& externals) {
+  return has_effect(use, externals, extract::ExternalEffect::Kind::frees);
+}
+
+std::size_t Tracker::StateHash::operator()(State const& state) const {
+  auto hash = llvm::hash_combine(state.block, state.alive, state.is_triggered);
+  for (auto const& [leader, value] : state.facts) hash = llvm::hash_combine(hash, leader, llvm::hash_value(value));
+  return hash;
+}
+
+Tracker::Tracker(llvm::Function const& function, MemoryEffects& effects)
+    : effects_(effects), values_(function, effects), conditions_(values_) {}
+
+/// What branches say of numbers costs time, so it is looked at only where a pointer goes somewhere at all.
+Stops Tracker::follow(Journey const& journey) {
+  auto stops = walk_all(journey, false);
+  return stops.uses.empty() && stops.left_in.empty() ? stops : walk_all(journey, true);
+}
+
+Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
+  journey_ = &journey;
+  has_facts_ = has_facts;
+  names_.clear();
+  work_.clear();
+  seen_.clear();
+  visits_.clear();
+  joined_.clear();
+  uses_.clear();
+  left_in_.clear();
+  stops_ = {};
+  begin(journey);
+  while (!work_.empty()) {
+    auto state = std::move(work_.back());
+    work_.pop_back();
+    auto const* first = state.block->getFirstNonPHI();
+    walk(std::move(state), first);
+  }
+  return std::move(stops_);
+}
+
+void Tracker::begin(Journey const& journey) {
+  State state;
+  state.is_triggered = !journey.trigger;
+  for (auto const* name : journey.names) state.alive |= bit_of(values_.leader_of(name), true);
+  if (journey.store)
+    state.alive |= bit_of(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
+  if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
+    state.alive |= bit_of(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
+  if (journey.edge_to) {
+    state.facts = conditions_.facts_at(*journey.edge_from);
+    auto const* branch = dyn_cast<llvm::BranchInst>(journey.edge_from->getTerminator());
+    if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
+      conditions_.learn(branch->getCondition(), branch->getSuccessor(0) == journey.edge_to, state.facts);
+    conditions_.enter(*journey.edge_from, *journey.edge_to, state.facts);
+    state.block = journey.edge_to;
+    return work_.push_back(std::move(state));
+  }
+  auto const* block = journey.behind ? journey.behind->getParent() : &values_.function().getEntryBlock();
+  state.block = block;
+  state.facts = conditions_.facts_at(*block);
+  walk(std::move(state), journey.behind ? journey.behind->getNextNode() : &block->front());
+}
+
+// --- names ---
+
+/// \return none where there are too many names
+std::uint64_t Tracker::bit_of(llvm::Value const* value, bool is_added) {
+  constexpr std::size_t most = 64;
+  if (isa<llvm::Constant>(value)) return 0;  // which is the same elsewhere
+  auto const found = std::ranges::find(names_, value, &Name::value);
+  if (found != names_.end()) return std::uint64_t{1} << (found - names_.begin());
+  if (!is_added || names_.size() == most) return 0;
+  names_.push_back({value, {}, nullptr});
+  return std::uint64_t{1} << (names_.size() - 1);
+}
+
+std::uint64_t Tracker::bit_of(Address const& address, llvm::Value const* pointer) {
+  constexpr std::size_t most = 64;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!names_[i].value && names_[i].address == address) return std::uint64_t{1} << i;
+  if (!pointer || names_.size() == most) return 0;
+  names_.push_back({nullptr, address, pointer});
+  return std::uint64_t{1} << (names_.size() - 1);
+}
+
+bool Tracker::is_alive(llvm::Value const* value, State const& state) {
+  return (state.alive & bit_of(values_.leader_of(value), false)) != 0;
+}
+
+void Tracker::set(llvm::Value const* value, bool is_alive, State& state) {
+  auto const bit = bit_of(values_.leader_of(value), is_alive);
+  state.alive = is_alive ? state.alive | bit : state.alive & ~bit;
+}
+
+/// A value is there anew: places by its old one are no longer known by it.
+void Tracker::forget_places(llvm::Value const& base, State& state) {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!names_[i].value && names_[i].address.base == &base) state.alive &= ~(std::uint64_t{1} << i);
+}
+
+// --- a path ---
+
+void Tracker::walk(State state, llvm::Instruction const* from) {
+  for (auto const* instruction = from; instruction; instruction = instruction->getNextNode()) {
+    if (state.alive == 0) return;
+    if (!step(*instruction, state)) return;
+    if (instruction->isTerminator()) return leave(*state.block, state);
+  }
+}
+
+/// Notes a use.   \return whether the path goes on
+bool Tracker::use(Use const& use, State& state) {
+  auto const& externals = effects_.bitcode().externals();
+  if (state.is_triggered && uses_.insert(use).second) stops_.uses.push_back(use);
+  if (journey_->end == use) return false;
+  if (journey_->is_null) return !is_dereference(use, externals);
+  if (journey_->trigger && *journey_->trigger == use && !state.is_triggered) {
+    state.is_triggered = true;
+    return true;
+  }
+  return !state.is_triggered || !journey_->trigger || !(is_dereference(use, externals) || is_free(use, externals));
+}
+
+bool Tracker::step(llvm::Instruction const& instruction, State& state) {
+  if (!isa<llvm::PHINode>(instruction)) {
+    conditions_.forget(instruction, state.facts);
+    if (instruction.getType()->isPointerTy()) forget_places(instruction, state);
+  }
+  if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) return step_load(*load, state);
+  if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) return step_store(*store, state);
+  if (auto const* call = dyn_cast<llvm::CallBase>(&instruction)) return step_call(*call, state);
+  if (isa<llvm::ReturnInst>(instruction)) {
+    stops_.has_returned = true;
+    leave_in_memory(nullptr, state);
+    return instruction.getNumOperands() == 0 || !is_alive(instruction.getOperand(0), state) ||
+           use({&instruction, 0}, state);
+  }
+  if (isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) {
+    bool const goes_on = !is_alive(instruction.getOperand(0), state) || use({&instruction, 0}, state);
+    drop_changed(instruction, state);
+    return goes_on;
+  }
+  if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
+    if (values_.leader_of(gep) != values_.leader_of(gep->getPointerOperand()))
+      set(gep, is_alive(gep->getPointerOperand(), state), state);
+  } else if (auto const* select = dyn_cast<llvm::SelectInst>(&instruction);
+             select && select->getType()->isPointerTy()) {
+    auto const known = conditions_.value_of(select->getCondition(), state.facts, [&](auto const& leader) {
+      return is_alive(&leader, state) ? std::optional(journey_->is_null) : is_null_always(leader);
+    });
+    bool const is_true = is_alive(select->getTrueValue(), state), is_false = is_alive(select->getFalseValue(), state);
+    set(select, known ? (known->isZero() ? is_false : is_true) : is_true || is_false, state);
+  } else if (values_.leader_of(&instruction) == &instruction && instruction.getType()->isPointerTy()) {
+    set(&instruction, false, state);
+  }
+  return true;
+}
+
+bool Tracker::step_load(llvm::LoadInst const& load, State& state) {
+  if (is_alive(load.getPointerOperand(), state) && !use({&load, 0}, state)) return false;
+  if (!load.getType()->isPointerTy()) return true;
+  auto const bit = bit_of(values_.address_of(load.getPointerOperand()), nullptr);
+  if ((state.alive & bit) != 0)
+    set(&load, true, state);
+  else if (values_.leader_of(&load) == &load)
+    set(&load, false, state);
+  return true;
+}
+
+bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
+  auto const* pointer = store.getPointerOperand();
+  if (is_alive(pointer, state) && !use({&store, 1}, state)) return false;
+  bool const is_stored = is_alive(store.getValueOperand(), state);
+  auto const address = values_.address_of(pointer);
+  if (is_stored && !use({&store, 0}, state)) return false;
+  if (is_stored)
+    state.alive |= bit_of(address, pointer);
+  else
+    state.alive &= ~bit_of(address, nullptr);
+  return true;
+}
+
+/// Memory that may have changed is no longer followed: what is there then is known by points-to sets alone.
+void Tracker::drop_changed(llvm::Instruction const& instruction, State& state) {
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    auto const bit = std::uint64_t{1} << i;
+    if (names_[i].value || (state.alive & bit) == 0) continue;
+    if (values_.may_change(instruction, names_[i].address, *names_[i].pointer)) state.alive &= ~bit;
+  }
+}
+
+bool Tracker::step_call(llvm::CallBase const& call, State& state) {
+  if (call.isDebugOrPseudoInst() || call.isLifetimeStartOrEnd()) return true;
+  bool is_returned = false;
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (!call.getArgOperand(i)->getType()->isPointerTy() || !is_alive(call.getArgOperand(i), state)) continue;
+    Use const here{&call, i};
+    is_returned = is_returned || (returns_argument(call, i, effects_.bitcode().externals()) &&
+                                  !is_free(here, effects_.bitcode().externals()));
+    if (!use(here, state)) return false;
+  }
+  if (!effects_.callees_of(call).functions.empty()) leave_in_memory(&call, state);
+  drop_changed(call, state);
+  if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) set(&call, is_returned, state);
+  return true;
+}
+
+void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
+  if (!state.is_triggered) return;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i].value || (state.alive >> i & 1) == 0) continue;
+    bool const is_gone = !call && isa<llvm::AllocaInst>(names_[i].address.base);
+    std::pair const left(call, names_[i].pointer);
+    if (!is_gone && left_in_.insert(left).second) stops_.left_in.push_back(left);
+  }
+}
+
+// --- between blocks ---
+
+void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
+  auto const is_null = [&](llvm::Value const& leader) -> std::optional<bool> {
+    if (is_alive(&leader, state)) return journey_->is_null;
+    if (state.is_triggered && std::ranges::find(journey_->not_null, &leader) != journey_->not_null.end()) return false;
+    return is_null_always(leader);
+  };
+  auto const* terminator = block.getTerminator();
+  if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
+    auto const known = conditions_.value_of(branch->getCondition(), state.facts, is_null);
+    for (unsigned side : {0u, 1u}) {
+      if (known && known->isZero() != (side == 1)) continue;
+      auto next = state;
+      if (!known) conditions_.learn(branch->getCondition(), side == 0, next.facts);
+      go(block, *branch->getSuccessor(side), std::move(next));
+    }
+    return;
+  }
+  if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
+    auto const known = conditions_.value_of(choice->getCondition(), state.facts, is_null);
+    for (auto const& way : choice->cases()) {
+      if (known && *known != way.getCaseValue()->getValue()) continue;
+      auto next = state;
+      if (!known) conditions_.learn_value(choice->getCondition(), way.getCaseValue()->getValue(), next.facts);
+      go(block, *way.getCaseSuccessor(), std::move(next));
+      if (known) return;
+    }
+    return go(block, *choice->getDefaultDest(), state);
+  }
+  for (auto const* next : llvm::successors(&block)) go(block, *next, state);
+}
+
+void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state) {
+  // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any.
+  constexpr int most_apart = 8;
+  constexpr std::size_t most_in_all = 1000;
+  std::vector<std::pair<llvm::Value const*, bool>> phis;
+  for (auto const& phi : to.phis())
+    if (phi.getType()->isPointerTy()) phis.emplace_back(&phi, is_alive(phi.getIncomingValueForBlock(&from), state));
+  for (auto const& [phi, is_alive] : phis) {
+    forget_places(*phi, state);
+    set(phi, is_alive, state);
+  }
+  if (state.alive == 0) return;
+  conditions_.enter(from, to, state.facts);
+  state.block = &to;
+  if (!has_facts_) state.facts.clear();
+  if (auto& visits = visits_[&to]; has_facts_ && visits < most_apart && seen_.size() < most_in_all) {
+    if (!seen_.insert(state).second) return;
+    ++visits;
+  } else {
+    auto& joined = joined_[{&to, state.is_triggered}];
+    if ((state.alive & ~joined) == 0) return;
+    state.alive = joined |= state.alive;
+    state.facts.clear();
+  }
+  work_.push_back(std::move(state));
+}
+
+bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const {
+  auto const* branch = dyn_cast<llvm::BranchInst>(from.getTerminator());
+  if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) return true;
+  auto const known = conditions_.value_of(branch->getCondition(), conditions_.facts_at(from), is_null_always);
+  return !known || &to == branch->getSuccessor(known->isZero() ? 1 : 0);
+}
+
+bool Tracker::is_reachable(llvm::BasicBlock const& block) {
+  if (!reachable_.empty()) return reachable_.contains(&block);
+  std::vector<llvm::BasicBlock const*> work{&values_.function().getEntryBlock()};
+  reachable_.insert(work.front());
+  while (!work.empty()) {
+    auto const* from = work.back();
+    work.pop_back();
+    auto const* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
+    auto const known = branch && branch->isConditional()
+                           ? conditions_.value_of(branch->getCondition(), {}, is_null_always)
+                           : std::nullopt;
+    for (auto const* to : llvm::successors(from)) {
+      if (known && to != branch->getSuccessor(known->isZero() ? 1 : 0)) continue;
+      if (reachable_.insert(to).second) work.push_back(to);
+    }
+  }
+  return reachable_.contains(&block);
+}
+
+}  // namespace hornbill::alarms

@@ -1,0 +1,124 @@
+// Where a pointer of a function goes, along its paths. Internal to src/alarms.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <llvm/IR/Instructions.h>
+
+#include "conditions.hpp"
+#include "local_values.hpp"
+#include "memory_effects.hpp"
+
+namespace hornbill::alarms {
+
+/// An operand of an instruction.
+struct Use {
+  llvm::Instruction const* instruction = nullptr;
+  unsigned operand = 0;
+
+  llvm::Value const* value() const { return instruction->getOperand(operand); }
+  auto operator<=>(Use const&) const = default;
+};
+
+/// Whether there must be memory at the operand.
+bool is_dereference(Use const& use, extract::Externals const& externals);
+/// Whether a function outside ends the life of the memory at the operand.
+bool is_free(Use const& use, extract::Externals const& externals);
+
+/// A pointer, and from where on it is followed.
+struct Journey {
+  llvm::Instruction const* behind = nullptr;  ///< or along an edge, or from the function's beginning
+  llvm::BasicBlock const *edge_from = nullptr, *edge_to = nullptr;
+  std::vector<llvm::Value const*> names;     ///< values that are the pointer
+  llvm::StoreInst const* store = nullptr;    ///< it is where this one stores
+  bool is_null = false;                      ///< it is null; or else it is not
+  std::optional<Use> trigger;                ///< only what is behind this use of it counts
+  std::vector<llvm::Value const*> not_null;  ///< further pointers behind the trigger
+  std::optional<Use> end;                    ///< paths end there
+};
+
+struct Stops {
+  std::vector<Use> uses;  ///< each once
+  /// Addresses of memory that holds it, where the function returns (no call), or calls another one.
+  std::vector<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in;
+  bool has_returned = false;  ///< whether a path leads to the function's end
+};
+
+/// Follows a pointer under its names: values and places of memory that hold it. Paths on which branches contradict each
+/// other, or what the pointer is, are left out. A path ends where a null pointer is dereferenced, and where freed
+/// memory is.
+class Tracker {
+ public:
+  Tracker(llvm::Function const& function, MemoryEffects& effects);
+
+  Stops follow(Journey const& journey);
+  LocalValues const& values() const { return values_; }
+  /// Whether branches whose conditions are constant lead there.
+  bool is_reachable(llvm::BasicBlock const& block);
+  /// Whether a block that is reachable may lead to one of its successors.
+  bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
+
+ private:
+  struct State {
+    llvm::BasicBlock const* block = nullptr;
+    std::uint64_t alive = 0;  // names that are the pointer, a bit for each
+    bool is_triggered = true;
+    Facts facts;
+
+    bool operator==(State const&) const = default;
+  };
+  struct StateHash {
+    std::size_t operator()(State const& state) const;
+  };
+  /// A value, or a place in memory.
+  struct Name {
+    llvm::Value const* value = nullptr;
+    Address address;
+    llvm::Value const* pointer = nullptr;  // to that place
+  };
+
+  // --- names ---
+  std::uint64_t bit_of(llvm::Value const* value, bool is_added);
+  std::uint64_t bit_of(Address const& address, llvm::Value const* pointer);
+  bool is_alive(llvm::Value const* value, State const& state);
+  void set(llvm::Value const* value, bool is_alive, State& state);
+  void forget_places(llvm::Value const& base, State& state);
+
+  // --- paths ---
+  Stops walk_all(Journey const& journey, bool has_facts);
+  void begin(Journey const& journey);
+  void walk(State state, llvm::Instruction const* from);
+  bool step(llvm::Instruction const& instruction, State& state);
+  bool step_load(llvm::LoadInst const& load, State& state);
+  bool step_store(llvm::StoreInst const& store, State& state);
+  bool step_call(llvm::CallBase const& call, State& state);
+  void drop_changed(llvm::Instruction const& instruction, State& state);
+  bool use(Use const& use, State& state);
+  void leave(llvm::BasicBlock const& block, State const& state);
+  void go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state);
+  void leave_in_memory(llvm::CallBase const* call, State const& state);
+
+  MemoryEffects& effects_;
+  LocalValues values_;
+  Conditions conditions_;
+  std::unordered_set<llvm::BasicBlock const*> reachable_;  // none before it is asked for
+  // of a journey
+  Journey const* journey_ = nullptr;
+  std::vector<Name> names_;
+  std::vector<State> work_;
+  bool has_facts_ = true;
+  std::unordered_set<State, StateHash> seen_;
+  std::unordered_map<llvm::BasicBlock const*, int> visits_;
+  std::map<std::pair<llvm::BasicBlock const*, bool>, std::uint64_t> joined_;  // names on any of many paths
+  std::set<Use> uses_;
+  std::set<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in_;
+  Stops stops_;
+};
+
+}  // namespace hornbill::alarms

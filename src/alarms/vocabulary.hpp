@@ -1,0 +1,105 @@
+// Symbols of rules for things of a program. Internal to src/alarms.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hornbill/datalog/program.hpp>
+#include <hornbill/points_to/constraints.hpp>
+
+#include "expressions.hpp"
+#include "memory_effects.hpp"
+#include "tracker.hpp"
+
+namespace hornbill::alarms {
+
+/// Where a function gets a pointer: a parameter, a call's result or a load; or, with an operand, a null constant there.
+/// Of a branch that compares a pointer with null, the successor where it is null; or a comparison of that kind.
+struct Origin {
+  llvm::Value const* value = nullptr;
+  int operand = -1;
+
+  auto operator<=>(Origin const&) const = default;
+};
+
+/// Texts of things, and the things of texts. Things with the same text are numbered.
+template <class Thing>
+class Terms {
+ public:
+  explicit Terms(datalog::Symbols& symbols) : symbols_(symbols) {}
+
+  /// \param text  makes the text of a thing that is not known yet
+  template <class Text>
+  datalog::Value number_of(Thing const& thing, Text const& text) {
+    auto const known = numbers_.find(thing);
+    if (known != numbers_.end()) return known->second;
+    std::string const own = text();
+    auto number = symbols_.number_of(own);
+    while (things_.contains(number)) number = symbols_.number_of(fmt::format("{} ({})", own, ++repeats_[own] + 1));
+    numbers_.emplace(thing, number);
+    things_.emplace(number, thing);
+    return number;
+  }
+  Thing const& operator[](datalog::Value number) const { return things_.at(number); }
+
+ private:
+  datalog::Symbols& symbols_;
+  std::map<Thing, datalog::Value> numbers_;
+  std::unordered_map<datalog::Value, Thing> things_;
+  std::unordered_map<std::string, int> repeats_;
+};
+
+/// Names variables and objects of a points-to system, also those that have none there.
+class PointsToNames {
+ public:
+  PointsToNames(points_to::ConstraintSystem const& system, extract::Program::Bitcode const& bitcode,
+                Expressions& expressions);
+
+  std::string variable(Index variable);
+  std::string object(Index object) const;
+
+ private:
+  points_to::ConstraintSystem const& system_;
+  Expressions& expressions_;
+  std::vector<Index> first_;
+  std::unordered_map<Index, llvm::Value const*> value_of_;
+  std::unordered_map<Index, Index> place_of_;  // of a constraint into a variable
+};
+
+class Vocabulary {
+ public:
+  Vocabulary(datalog::Symbols& symbols, PointsToNames& names, Expressions& expressions)
+      : names_(names),
+        expressions_(expressions),
+        origins(symbols),
+        uses(symbols),
+        variables(symbols),
+        objects(symbols) {}
+
+  datalog::Value of(Origin const& origin);
+  datalog::Value of(Use const& use);
+  datalog::Value of_variable(Index variable);
+  datalog::Value of_object(Index object);
+
+ private:
+  PointsToNames& names_;
+  Expressions& expressions_;
+  std::vector<datalog::Value> of_variable_, of_object_;  // -1 where it has none yet
+
+ public:
+  Terms<Origin> origins;
+  Terms<Use> uses;
+  Terms<Index> variables, objects;
+};
+
+/// The pointer that a branch or a comparison compares with null; none if it does not.
+llvm::Value const* tested_by(llvm::Value const& value);
+
+/// "file.c:12:3", or the function where that is not known.
+std::string place_or_function(llvm::Instruction const& instruction);
+
+}  // namespace hornbill::alarms

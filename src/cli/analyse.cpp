@@ -1,0 +1,167 @@
+// hornbill analyse: from LLVM bitcode to a model of alarms and their derivations.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hornbill/alarms.hpp>
+#include <hornbill/analysis/build.hpp>
+#include <hornbill/analysis/simplify.hpp>
+#include <hornbill/error.hpp>
+#include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/text_file.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+namespace {
+
+struct AnalyseArguments {
+  std::vector<std::string> files, clients{"null", "free"};
+  std::vector<std::string> rules;
+  std::string output, clauses, probabilities;
+  std::optional<double> default_probability;
+  bool is_program = false, is_library = false, compress = false, json = false;
+  extract::Options extract;
+  alarms::AnalyseOptions options;
+};
+
+/// Those that are named, and rules from files, each named like its file.
+std::vector<alarms::Client> clients_of(AnalyseArguments const& a) {
+  std::vector<alarms::Client> clients;
+  auto const add = [&](alarms::Client client) {
+    if (std::ranges::find(clients, client.name, &alarms::Client::name) != clients.end())
+      throw UsageError(fmt::format("two clients are called {}; rename the file of one", client.name));
+    clients.push_back(std::move(client));
+  };
+  for (auto const& name : a.clients) add(*std::ranges::find(alarms::standard_clients(), name, &alarms::Client::name));
+  for (auto const& file : a.rules) add({std::filesystem::path(file).stem().string(), io::read_text(file), "", file});
+  return clients;
+}
+
+/// Clauses with chains folded into one, and the alarms in them.
+analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArguments const& a) {
+  if (!a.compress || analysed.alarms.empty()) return {analysed.clauses, analysed.alarms, 0};
+  return analysis::compress(analysed.clauses, analysed.alarms, a.output);
+}
+
+void report(alarms::Analysed const& analysed, Model const& model, AnalyseArguments const& a) {
+  nlohmann::json report{{"file", a.output},
+                        {"clauses", analysed.clauses.num_clauses()},
+                        {"points_to_facts", analysed.points_to_facts},
+                        {"given_facts", analysed.given_facts},
+                        {"variables", model.graph.num_variables},
+                        {"factors", model.graph.num_factors()},
+                        {"alarms", analysed.alarms.size()}};
+  auto text =
+      fmt::format("{}: {}, {}\n", a.output, counted(std::ssize(analysed.alarms), "alarm"), sizes_of(model.graph));
+  for (auto const& client : analysed.clients) {
+    report["clients"][client.name] = {{"alarms", client.alarms},
+                                      {"clauses", client.clauses},
+                                      {"complete", client.is_complete},
+                                      {"passed_over", client.passed_over}};
+    text +=
+        fmt::format("  {:<8} {}, {}{}\n", client.name, counted(client.alarms, "alarm"),
+                    counted(client.clauses, "clause"), client.is_complete ? "" : "; there are more (--max-clauses)");
+  }
+  if (analysed.points_to_facts > 0)
+    text += fmt::format("  these depend on {}\n", counted(analysed.points_to_facts, "points-to fact"));
+  if (analysed.given_facts > 0)
+    text +=
+        fmt::format("  of these, {} have no derivation and count as certain (--max-clauses)\n", analysed.given_facts);
+  if (a.json)
+    print_json(report);
+  else
+    write_out("{}", text);
+}
+
+void run_analyse(AnalyseArguments const& a) {
+  std::vector<NamedFile> read;
+  for (auto const& file : a.files) read.push_back({"FILE", file});
+  for (auto const& file : a.extract.externals) read.push_back({"--externals", file});
+  for (auto const& file : a.rules) read.push_back({"--rules", file});
+  if (!a.probabilities.empty()) read.push_back({"--probabilities", a.probabilities});
+  keep_apart(read, {{"-o", a.output}, {"--clauses", a.clauses}});
+  if (!a.output.ends_with(".h5")) throw UsageError(fmt::format("-o {}: a model is written to .h5", a.output));
+  io::require_writable(a.output);
+  if (!a.clauses.empty()) io::require_writable(a.clauses);
+  auto const clients = clients_of(a);
+  auto probabilities =
+      a.probabilities.empty() ? std::map<std::string, double>() : analysis::read_rule_probabilities(a.probabilities);
+  extract::Program const program(a.files, a.extract);
+  auto const analysed = alarms::analyse(program, clients, a.options);
+  probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());
+  auto const [kept, alarms, removed] = simplified(analysed, a);
+  auto const model = analysis::build_model(kept, probabilities, alarms, {.default_probability = a.default_probability},
+                                           a.rules.empty() ? a.output : a.rules.front(),
+                                           a.probabilities.empty() ? "--probabilities" : a.probabilities);
+  if (!a.clauses.empty()) analysis::write_clauses(analysed.clauses, a.clauses);
+  io::write_model(model, a.output);
+  report(analysed, model, a);
+}
+
+}  // namespace
+
+void add_analyse(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("analyse", "Find alarms of a program in LLVM bitcode, and why they are raised");
+  auto a = std::make_shared<AnalyseArguments>();
+  std::vector<std::string> names;
+  for (auto const& client : alarms::standard_clients()) names.push_back(client.name);
+  command->add_option("FILE", a->files, "Bitcode (.bc) or its text (.ll); several files are linked")->required();
+  command->add_option("-o,--output", a->output, "Model to write: .h5")->required();
+  auto* program = command->add_flag("--program", a->is_program,
+                                    "Called from outside is main alone (default where there is a main)");
+  command
+      ->add_flag("--library", a->is_library,
+                 "Called from outside are all functions that other programs see (default without main)")
+      ->excludes(program);
+  command->add_option("--client", a->clients, "Kinds of alarms, with commas: null, free")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command->add_option("--rules", a->rules, "Further rules in Souffle's syntax (.dl), over the same relations");
+  command->add_option(
+      "--probabilities", a->probabilities,
+      "Text file: `CLIENT.RULE: probability` a line, such as null.R0: 0.9; before those that clients have");
+  command
+      ->add_option("--default-probability", a->default_probability, "Of rules that have none (without: each needs one)")
+      ->check(number_that([](double p) { return p >= 0 && p <= 1; }, "a number in [0, 1]"));
+  command
+      ->add_option("--derivations", a->options.derivations,
+                   "Keep at most so many derivations of a tuple, the shallowest")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--max-clauses", a->options.max_clauses, "Make at most so many clauses")
+      ->check(CLI::Range(Offset{1}, Offset{1} << 30))
+      ->capture_default_str();
+  command
+      ->add_option("--max-objects", a->options.max_objects,
+                   "Memory matters only where a pointer is to at most so many objects")
+      ->check(at_least(1))
+      ->capture_default_str();
+  command->add_option("--clauses", a->clauses, "Also write all clauses to this file");
+  command->add_flag("--compress", a->compress,
+                    "Fold chains of clauses into one: quicker to rank, but `explain` shows less");
+  command->add_option("--externals", a->extract.externals,
+                      "Further functions outside: lines as in src/extract/externals.txt; later ones count");
+  command->add_flag("--json", a->json, "Print JSON");
+  command->footer(
+      "Example: hornbill analyse program.bc -o alarms.h5\n"
+      "         hornbill rank alarms.h5 --ask --session mine.txt\n"
+      "         hornbill explain alarms.h5 \"program.c:12:3 p may be null where it is dereferenced\"");
+  command->callback([a] {
+    a->extract.entry = a->is_library   ? extract::Entry::library
+                       : a->is_program ? extract::Entry::program
+                                       : extract::Entry::automatic;
+    run_analyse(*a);
+  });
+}
+
+}  // namespace hornbill::cli

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""From C to alarms: what they say, why, and what is refused. Usage: test_analyse.py PROGRAM SOURCE_DIR"""
+import json
+import shutil
+import subprocess
+
+from support import CommandLine, main, run
+
+CLANG = next((clang for clang in ("clang-14", "clang-15", "clang-16", "clang-19", "clang") if shutil.which(clang)), None)
+
+LIST = """#include <stdlib.h>
+struct node { int value; struct node *next; };
+static void drop(struct node *n) {
+  free(n->next);
+}
+int main(int argc, char **argv) {
+  struct node first = {1, malloc(sizeof(struct node))};
+  if (!first.next) return 1;
+  first.next->value = argc;
+  drop(&first);
+  return first.next->value;
+}
+"""
+
+
+class Analyse(CommandLine):
+    def setUp(self):
+        if CLANG is None:
+            self.skipTest("clang is not here")
+        if "analyse" not in run("--help")[0].split():
+            self.skipTest("this build has no front end")
+
+    def compile(self, source, name="list"):
+        self.write(f"{name}.c", source)
+        subprocess.run([CLANG, "-g", "-w", "-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", f"{name}.c"], check=True)
+        return f"{name}.bc"
+
+    def alarms(self, model="alarms.h5"):
+        return {one["name"]: one["p_true"] for one in json.loads(run("lbp", model, "--top", "alarms", "--json")[0]).get("top", [])}
+
+    def test_alarm(self):
+        """It names both places; its derivation has the statements; ranking and labels work on the model."""
+        out = run("analyse", self.compile(LIST), "-o", "alarms.h5", "--clauses", "clauses.txt")[0]
+        self.assertIn("alarms.h5: 1 alarm, ", out)
+        alarm = "list.c:11:22 first.next may be used after list.c:4:3 n->next is freed"
+        self.assertEqual(list(self.alarms()), [alarm])
+        steps = run("explain", "alarms.h5", alarm)[0]
+        self.assertIn("list.c:4:3 n->next is freed", steps)
+        self.assertIn("drop#1 may point to main::first\n", steps)
+        self.assertIn("main::first.next may hold what is freed as list.c:4:3 n->next\n", steps)
+        with open("clauses.txt") as clauses:
+            lines = clauses.read().splitlines()
+        self.assertIn('free.R0: NOT Frees("list.c:4:3 n->next"), list.c:4:3 n->next is freed', lines)
+        self.write("true.txt", alarm + "\n")
+        self.assertIn(alarm, run("rank", "alarms.h5", "--oracle", "true.txt")[0])
+
+    def test_limits(self):
+        program = self.compile(LIST)
+        small = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 8, "--json")[0])
+        self.assertEqual(small["alarms"], 1)
+        self.assertGreater(small["given_facts"], 0)
+        self.assertLessEqual(small["clauses"], 8)
+        none = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 2, "--json")[0])
+        self.assertEqual((none["alarms"], none["clients"]["free"]["complete"]), (0, False))
+        single = json.loads(run("analyse", program, "-o", "alarms.h5", "--derivations", 1, "--json")[0])
+        self.assertEqual(single["given_facts"], 0)
+        self.assertEqual(json.loads(run("analyse", program, "-o", "alarms.h5", "--max-objects", 1, "--json")[0])["alarms"], 1)
+
+    def test_no_alarm(self):
+        program = self.compile("int main() { return 0; }\n")
+        self.assertIn("alarms.h5: 0 alarms, ", run("analyse", program, "-o", "alarms.h5", "--compress")[0])
+        self.assertEqual(self.alarms(), {})
+
+    def test_externals(self):
+        program = self.compile("int *find(void); void release(int *); int main() { int *p = find(); *p = 1; release(p); return *p; }\n")
+        run("analyse", program, "-o", "alarms.h5")
+        self.assertEqual(self.alarms(), {})
+        self.write("mine.txt", "find: return = new; return = null\nrelease: free 0\n")
+        run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt")
+        alarms = " ".join(self.alarms())
+        self.assertEqual(len(self.alarms()), 2)
+        self.assertIn(" p may be null where it is dereferenced", alarms)
+        self.assertIn(" p is freed", alarms)
+
+    def test_rules(self):
+        program = self.compile(LIST)
+        self.write("mine.dl", ".decl Frees(u: symbol) input\n.decl Bad(u: symbol) output //: {u} is bad\nBad(u) :- Frees(u).\n")
+        self.assertIn("has no probability for the rule mine.R0", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", "--client", "null", "--default-probability", 0.25)
+        self.assertEqual(list(self.alarms()), ["list.c:4:3 n->next is bad"])
+        self.assertAlmostEqual(self.alarms()["list.c:4:3 n->next is bad"], 0.25)
+        self.write("p.txt", "mine.R0: 0.5\nfree.R0: 0.125\n")
+        run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", "--probabilities", "p.txt")
+        self.assertAlmostEqual(self.alarms()["list.c:4:3 n->next is bad"], 0.5)
+        self.write("mine.dl", ".decl Frees(u: symbol, v: symbol) input\n")
+        self.assertIn("mine.dl: line 1: input Frees has 2 columns; it needs 1", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.write("mine.dl", ".decl Freed(u: symbol) input\n")
+        self.assertIn("mine.dl: line 1: input Freed is not a relation of programs; there are ", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.write("mine.dl", ".decl A(u: symbol) output\nA(u) :- B(u).\n")
+        self.assertIn("mine.dl:line 2, column 9: relation B is not declared", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.write("mine.dl", ".decl Reaches(p: symbol, u: symbol) input\n.decl A(p: symbol, u: symbol) output\nA(p, u) :- Reaches(p, u).\n")
+        self.assertIn("mine.dl: line 3: Reaches cannot be looked up", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.write("null.dl", ".decl A(u: symbol) output\n")
+        self.assertIn("two clients are called null", run("analyse", program, "-o", "alarms.h5", "--rules", "null.dl", code=2)[1])
+
+    def test_errors(self):
+        program = self.compile(LIST)
+        self.assertIn("a model is written to .h5", run("analyse", program, "-o", "alarms.txt", code=2)[1])
+        self.assertIn("--client: taint not in", run("analyse", program, "-o", "alarms.h5", "--client", "taint", code=2)[1])
+        self.assertIn("missing.bc", run("analyse", "missing.bc", "-o", "alarms.h5", code=3)[1])
+        run("analyse", program, code=2)
+
+
+if __name__ == "__main__":
+    main()
