@@ -20,7 +20,8 @@ namespace hornbill::alarms {
 
 std::vector<Client> const& standard_clients() {
   static std::vector<Client> const clients{{"null", null_rules, null_probabilities},
-                                           {"free", free_rules, free_probabilities}};
+                                           {"free", free_rules, free_probabilities},
+                                           {"taint", taint_rules, taint_probabilities}};
   return clients;
 }
 

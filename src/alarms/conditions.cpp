@@ -213,6 +213,28 @@ void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
   for (auto const& [phi, number] : numbers) learn_value(phi, number, facts);
 }
 
+bool Conditions::is_decided(llvm::BasicBlock const& block,
+                            std::function<bool(llvm::Value const&)> const& is_wanted) const {
+  auto const* node = tree_.getNode(&block);
+  for (; node && node->getIDom(); node = node->getIDom()) {
+    auto const* branch = dyn_cast<llvm::BranchInst>(node->getIDom()->getBlock()->getTerminator());
+    if (!branch || !branch->isConditional() || !node->getBlock()->getSinglePredecessor()) continue;
+    std::vector<llvm::Value const*> work{branch->getCondition()};
+    std::unordered_set<llvm::Value const*> seen;
+    while (!work.empty()) {
+      auto const* condition = work.back();
+      work.pop_back();
+      if (!seen.insert(condition).second) continue;
+      if (is_wanted(*condition)) return true;
+      if (is_and(condition) || is_or(condition)) {
+        auto const [left, right] = sides_of(condition);
+        work.insert(work.end(), {left, right});
+      }
+    }
+  }
+  return false;
+}
+
 Facts Conditions::facts_at(llvm::BasicBlock const& block) const {
   Facts facts;
   auto const* node = tree_.getNode(&block);

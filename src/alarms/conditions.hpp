@@ -35,6 +35,8 @@ class Conditions {
   void forget(llvm::Instruction const& instruction, Facts& facts) const;
   /// Numbers that phis of a block get along an edge.
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const;
+  /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it.
+  bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const;
   /// What branches have decided where a block begins.
   Facts facts_at(llvm::BasicBlock const& block) const;
 

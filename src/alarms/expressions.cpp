@@ -55,6 +55,8 @@ Expressions::Expression Expressions::of(llvm::Value const& value, int depth) {
       return {variable->getName().str(), extract::stripped(variable->getType())};
     return {fmt::format("#{}", argument->getArgNo() + 1), nullptr};
   }
+  if (auto const* number = dyn_cast<llvm::ConstantInt>(&value); number && number->getBitWidth() <= 64)
+    return {fmt::format("{}", number->getSExtValue())};
   auto const* instruction = dyn_cast<llvm::Instruction>(&value);
   if (instruction)
     if (auto const* variable = variable_of(value, *instruction->getFunction()))
@@ -72,6 +74,11 @@ Expressions::Expression Expressions::of(llvm::Value const& value, int depth) {
   if (auto const* local = dyn_cast<llvm::AllocaInst>(&value)) {
     auto const place = content_of(*local, depth + 1);
     return {fmt::format("&{}", place.text), nullptr, place.type};
+  }
+  if (auto const* store = dyn_cast<llvm::StoreInst>(&value)) return content_of(*store->getPointerOperand(), depth + 1);
+  if (auto const* operation = dyn_cast<llvm::BinaryOperator>(&value)) {
+    auto const left = of(*operation->getOperand(0), depth + 1), right = of(*operation->getOperand(1), depth + 1);
+    return {fmt::format("{} {} {}", left.text, operation->getOpcodeName(), right.text)};
   }
   if (auto const* cast = dyn_cast<llvm::CastInst>(&value)) return of(*cast->getOperand(0), depth + 1);
   return {"a value", nullptr};

@@ -61,6 +61,11 @@ std::vector<llvm::CallBase const*> const& LocalValues::calls_before(llvm::LoadIn
   return found == calls_before_.end() ? none : found->second;
 }
 
+std::vector<llvm::Instruction const*> const* LocalValues::writes_before(llvm::LoadInst const& load) const {
+  auto const found = writes_before_.find(&load);
+  return found == writes_before_.end() ? nullptr : &found->second;
+}
+
 // --- expressions ---
 
 namespace {
@@ -136,11 +141,13 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
   if (auto const* constant = constant_of(load)) {
     leaders_[&load] = constant;
     calls_before_[&load];
+    writes_before_[&load];
     return;
   }
   auto sources = sources_of(load);
   if (sources.is_open) return;
   calls_before_[&load] = std::move(sources.calls);
+  writes_before_[&load] = std::move(sources.instructions);
   if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = sources.values.front();
 }
 
@@ -196,6 +203,7 @@ bool LocalValues::may_change(llvm::Instruction const& instruction, Address const
 bool LocalValues::look(llvm::Instruction const& instruction, llvm::LoadInst const& load, Address const& address,
                        Sources& sources) const {
   auto const add = [&](llvm::Value const* value) {
+    if (&instruction != address.base) sources.instructions.push_back(&instruction);
     if (std::ranges::find(sources.values, value) == sources.values.end()) sources.values.push_back(value);
     return true;
   };

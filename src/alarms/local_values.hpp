@@ -46,6 +46,8 @@ class LocalValues {
   bool is_open(llvm::LoadInst const& load) const;
   /// Of a load that is not open, calls between what it reads and itself: they do not change it.
   std::vector<llvm::CallBase const*> const& calls_before(llvm::LoadInst const& load) const;
+  /// Of a load that is not open, stores and loads whose value it reads; none for others.
+  std::vector<llvm::Instruction const*> const* writes_before(llvm::LoadInst const& load) const;
   /// Whether an instruction may change what is at an address. A store to that very address does, too.
   bool may_change(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer) const;
 
@@ -53,6 +55,7 @@ class LocalValues {
   using Key = std::tuple<unsigned, llvm::Type const*, unsigned, std::vector<llvm::Value const*>>;
   struct Sources {
     std::vector<llvm::Value const*> values;  // leaders, each once
+    std::vector<llvm::Instruction const*> instructions;  // that have them
     std::vector<llvm::CallBase const*> calls;
     bool is_open = false;
   };
@@ -72,7 +75,9 @@ class LocalValues {
   std::map<Key, llvm::Value const*> expressions_;
   llvm::DenseMap<llvm::Value const*, llvm::Value const*> leaders_;  // of values that have another one
   std::unordered_map<llvm::Value const*, bool> is_negated_;         // comparisons
-  std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;  // of those not open
+  // of those not open
+  std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;
+  std::unordered_map<llvm::LoadInst const*, std::vector<llvm::Instruction const*>> writes_before_;
 };
 
 }  // namespace hornbill::alarms

@@ -15,7 +15,8 @@ ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution 
       solution_(solution),
       effects_(program, solution),
       names_(program.constraints(), program.bitcode(), expressions_),
-      order_(effects_) {}
+      order_(effects_),
+      data_flow_(*this) {}
 
 Tracker& ProgramFacts::tracker(llvm::Function const& function) {
   auto& tracker = trackers_[&function];

@@ -115,6 +115,16 @@ std::map<std::string, Relations::Provider> Relations::providers() {
                                 }});
         }}},
       {"Reads", {2, [this](Index r) { add_loads(r, true); }}},
+      {"Source",
+       {1, [this](Index r) { for (auto const& source : facts_.data_flow().sources()) add(r, {vocabulary_.of(source)}); }}},
+      {"Sink", {1, [this](Index r) {
+                  look_up_whether(r, [this](datalog::Value statement) {
+                    return facts_.data_flow().is_sink(vocabulary_.origins[statement]);
+                  });
+                }}},
+      {"DUEdge", {2, [this](Index r) { look_up_data_edges(r); }}},
+      {"Writes", {2, [this](Index r) { look_up_writes(r); }}},
+      {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
       {"Follows",
        {2,
         [this](Index r) {
@@ -263,12 +273,53 @@ void Relations::add_loads(Index relation, bool are_all) {
       Index const variable = facts_.program().bitcode().variable_of(*load->getPointerOperand());
       if (!is_to_few(variable)) continue;
       add(relation, {vocabulary_.of_variable(variable), vocabulary_.of(Origin{load})});
-      auto& variables = variables_of_set_[facts_.solution().set_of_variable[variable]];
-      if (std::ranges::find(variables, variable) == variables.end()) variables.push_back(variable);
+      add_read_variable(variable);
     }
   }
+  list_sets_of_objects();
+}
+
+void Relations::add_read_variable(Index variable) {
+  if (!read_variables_.insert(variable).second) return;
+  variables_of_set_[facts_.solution().set_of_variable[variable]].push_back(variable);
+}
+
+void Relations::list_sets_of_objects() {
+  sets_of_object_.clear();
   for (auto const set : variables_of_set_ | std::views::keys)
     for (Index const object : facts_.solution().objects_of_set(set)) sets_of_object_[object].push_back(set);
+}
+
+// --- data ---
+
+void Relations::look_up_data_edges(Index relation) {
+  look_up_second(relation, [this](datalog::Value from) {
+    Values next;
+    for (auto const& statement : facts_.data_flow().next(vocabulary_.origins[from]))
+      if (auto const value = vocabulary_.of(statement); std::ranges::find(next, value) == next.end())
+        next.push_back(value);
+    return next;
+  });
+}
+
+void Relations::look_up_writes(Index relation) {
+  look_up_second(relation, [this](datalog::Value statement) {
+    Values addresses;
+    for (auto const* pointer : facts_.data_flow().written_by(vocabulary_.origins[statement]))
+      if (Index const variable = facts_.program().bitcode().variable_of(*pointer); is_to_few(variable))
+        addresses.push_back(vocabulary_.of_variable(variable));
+    return addresses;
+  });
+}
+
+void Relations::add_data_reads(Index relation) {
+  for (auto const& [statement, pointer] : facts_.data_flow().reads()) {
+    Index const variable = facts_.program().bitcode().variable_of(*pointer);
+    if (!is_to_few(variable)) continue;
+    add(relation, {vocabulary_.of_variable(variable), vocabulary_.of(statement)});
+    add_read_variable(variable);
+  }
+  list_sets_of_objects();
 }
 
 void Relations::look_up_points_to(Index relation) {

@@ -13,6 +13,7 @@
 #include <hornbill/extract/extract.hpp>
 #include <hornbill/points_to/solution.hpp>
 
+#include "data_flow.hpp"
 #include "expressions.hpp"
 #include "memory_effects.hpp"
 #include "order.hpp"
@@ -32,6 +33,7 @@ class ProgramFacts {
   Expressions& expressions() { return expressions_; }
   PointsToNames& names() { return names_; }
   Order& order() { return order_; }
+  DataFlow& data_flow() { return data_flow_; }
   Tracker& tracker(llvm::Function const& function);
 
   /// Places where a null constant becomes the value of a pointer or is used as one; and calls that may return null.
@@ -58,6 +60,7 @@ class ProgramFacts {
   Expressions expressions_;
   PointsToNames names_;
   Order order_;
+  DataFlow data_flow_;
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
   std::map<Use, Stops> behind_free_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
@@ -100,6 +103,11 @@ class Relations {
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
   void add_loads(Index relation, bool are_all);
   void add_parameters(Index relation);
+  void look_up_data_edges(Index relation);
+  void look_up_writes(Index relation);
+  void add_data_reads(Index relation);
+  void add_read_variable(Index variable);
+  void list_sets_of_objects();
   void add_frees(Index relation);
   void add_null_globals(Index relation);
   void look_up_left_in(Index relation, bool is_at_calls);
@@ -114,6 +122,7 @@ class Relations {
   Index num_passed_over_ = 0;
   Index points_to_ = -1;
   // addresses that loads read through, by set; and sets that have an object
+  std::set<Index> read_variables_;
   std::map<Index, std::vector<Index>> variables_of_set_;
   std::unordered_map<Index, std::vector<Index>> sets_of_object_;
 };

@@ -61,6 +61,10 @@ class Tracker {
   LocalValues const& values() const { return values_; }
   /// Whether branches whose conditions are constant lead there.
   bool is_reachable(llvm::BasicBlock const& block);
+  /// Whether a branch that decides that a block is reached has a condition of a kind.
+  bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const {
+    return conditions_.is_decided(block, is_wanted);
+  }
   /// Whether a block that is reachable may lead to one of its successors.
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 

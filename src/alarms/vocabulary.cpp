@@ -84,7 +84,8 @@ datalog::Value Vocabulary::of(Origin const& origin) {
       auto const* phi = dyn_cast<llvm::PHINode>(origin.value);
       auto const& at = phi ? *phi->getIncomingBlock(static_cast<unsigned>(origin.operand))->getTerminator()
                            : *llvm::cast<llvm::Instruction>(origin.value);
-      return joined(place_or_function(at), "NULL");
+      auto const* operand = llvm::cast<llvm::User>(origin.value)->getOperand(static_cast<unsigned>(origin.operand));
+      return joined(place_or_function(at), phi ? "NULL" : expressions_.text_of(*operand));
     }
     return joined(place_of(*origin.value), expressions_.text_of(*origin.value));
   });

@@ -24,7 +24,7 @@ namespace hornbill::cli {
 namespace {
 
 struct AnalyseArguments {
-  std::vector<std::string> files, clients{"null", "free"};
+  std::vector<std::string> files, clients{"null", "free", "taint"};
   std::vector<std::string> rules;
   std::string output, clauses, probabilities;
   std::optional<double> default_probability;
@@ -122,7 +122,7 @@ void add_analyse(CLI::App& app, int&) {
       ->add_flag("--library", a->is_library,
                  "Called from outside are all functions that other programs see (default without main)")
       ->excludes(program);
-  command->add_option("--client", a->clients, "Kinds of alarms, with commas: null, free")
+  command->add_option("--client", a->clients, "Kinds of alarms, with commas: null, free, taint")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->capture_default_str();

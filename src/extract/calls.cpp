@@ -196,7 +196,10 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
       }
       case ExternalEffect::Kind::frees:
       case ExternalEffect::Kind::uses:
-      case ExternalEffect::Kind::writes: break;  // move no pointers
+      case ExternalEffect::Kind::writes:
+      case ExternalEffect::Kind::taints:
+      case ExternalEffect::Kind::flows:
+      case ExternalEffect::Kind::sinks: break;  // move no pointers
       case ExternalEffect::Kind::calls:
         if (argument(effect.argument) != nothing) call_through(argument(effect.argument), values, nothing);
         break;

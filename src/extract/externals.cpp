@@ -87,10 +87,26 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require("=");
     return {.kind = returns, .values = {value_of(tokens)}};
   }
-  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 5> of_an_argument{
-      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}}};
+  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 6> of_an_argument{
+      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}, {"sink", sinks}}};
   for (auto const& [word, kind] : of_an_argument)
     if (tokens.take(word)) return {.kind = kind, .argument = tokens.require_argument()};
+  auto const place = [&] {
+    if (tokens.take("return")) return ExternalEffect::result;
+    tokens.require("*");
+    return tokens.require_argument();
+  };
+  if (tokens.take("taint")) {
+    ExternalEffect effect{.kind = taints, .argument = place()};
+    effect.is_open = effect.argument >= 0 && tokens.take("...");
+    return effect;
+  }
+  if (tokens.take("flow")) {
+    ExternalEffect effect{.kind = flows, .argument = place()};
+    effect.source = tokens.require_argument();
+    effect.is_open = tokens.take("...");
+    return effect;
+  }
   if (tokens.take("copy")) {
     ExternalEffect effect{.kind = copies, .argument = tokens.require_argument(), .source = tokens.require_argument()};
     effect.size = tokens.argument().value_or(-1);

@@ -34,10 +34,17 @@ struct ExternalEffect {
     escapes,  ///< `escape 0`
     frees,    ///< `free 0`: memory at argument 0 is no longer there
     uses,     ///< `use 0`: there must be memory at argument 0
-    writes    ///< `write 0`: memory at argument 0 gets other data, but no pointers
+    writes,   ///< `write 0`: memory at argument 0 gets other data, but no pointers
+    taints,   ///< `taint return`, `taint *0`, `taint *0...`: data from outside, there or at all arguments from there on
+    flows,    ///< `flow return 0`, `flow *0 1`, `flow *0 1...`: data of arguments, or at them, goes there
+    sinks     ///< `sink 0`: data from outside must not be argument 0, or at it
   } kind = Kind::returns;
   int argument = 0, source = 0, size = -1;  ///< of `copies`, of which size may be -1: not known
   std::vector<ExternalValue> values{};
+  bool is_open = false;  ///< `...`: also of all further arguments
+
+  /// The number of an argument that stands for what is returned.
+  static constexpr int result = -1;
 };
 
 /// What each function does, by its name; one without effects does nothing with pointers.

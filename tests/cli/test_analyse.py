@@ -82,6 +82,16 @@ class Analyse(CommandLine):
         self.assertIn(" p may be null where it is dereferenced", alarms)
         self.assertIn(" p is freed", alarms)
 
+    def test_taint(self):
+        program = self.compile('#include <stdlib.h>\nvoid run(char *);\nchar *ask(void);\nint main() {\n  char *c = ask();\n  run(c);\n  return 0;\n}\n')
+        self.write("mine.txt", "ask: return = static; taint return\nrun: sink 0\n")
+        run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", "--client", "taint", "--clauses", "clauses.txt")
+        self.assertEqual(list(self.alarms()), ["list.c:6:3 c may be data from list.c:5:13 c"])
+        with open("clauses.txt") as clauses:
+            self.assertIn('taint.R0: NOT DUEdge("list.c:5:13 c","list.c:6:3 c"), NOT Source("list.c:5:13 c"), DUPath("list.c:5:13 c","list.c:6:3 c")', clauses.read())
+        self.write("mine.txt", "run: sink\n")
+        self.assertIn("mine.txt:line 1: an effect ends where the number of an argument, from 0 is needed", run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", code=3)[1])
+
     def test_rules(self):
         program = self.compile(LIST)
         self.write("mine.dl", ".decl Frees(u: symbol) input\n.decl Bad(u: symbol) output //: {u} is bad\nBad(u) :- Frees(u).\n")
@@ -106,7 +116,7 @@ class Analyse(CommandLine):
     def test_errors(self):
         program = self.compile(LIST)
         self.assertIn("a model is written to .h5", run("analyse", program, "-o", "alarms.txt", code=2)[1])
-        self.assertIn("--client: taint not in", run("analyse", program, "-o", "alarms.h5", "--client", "taint", code=2)[1])
+        self.assertIn("--client: leak not in", run("analyse", program, "-o", "alarms.h5", "--client", "leak", code=2)[1])
         self.assertIn("missing.bc", run("analyse", "missing.bc", "-o", "alarms.h5", code=3)[1])
         run("analyse", program, code=2)
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-KINDS = {"null": "null", "free": "free"}  # files, and the clients that look for their defects
+KINDS = {"null": "null", "free": "free", "taint": "taint"}  # files, and the clients that look for their defects
 FLAGS = ["-g", "-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-emit-llvm"]
 
 
@@ -43,7 +43,7 @@ def alarms_of_hornbill(program, clang, name, client):
 
 
 def alarms_of_clang(clang, name):
-    checkers = "core.NullDereference,core.NonNullParamChecker,unix.Malloc,unix.cstring.NullArg,alpha.unix.Stream"
+    checkers = "core.NullDereference,core.NonNullParamChecker,unix.Malloc,unix.cstring.NullArg,alpha.unix.Stream,alpha.security.taint"
     done = subprocess.run([clang, "--analyze", "-Xclang", f"-analyzer-checker={checkers}", "-Xclang", "-analyzer-output=text", f"{name}.c"],
                           capture_output=True, text=True, cwd=FOLDER, check=False)
     # Memory that is not freed is another kind of defect.

@@ -20,7 +20,8 @@ struct Client {
   std::string file{};           ///< that messages name, or none
 };
 
-/// null: null pointers that are dereferenced. free: memory that is used, or freed again, after it was freed.
+/// null: null pointers that are dereferenced. free: memory that is used, or freed again, after it was freed. taint: data
+/// from outside where it does harm.
 std::vector<Client> const& standard_clients();
 
 struct AnalyseOptions {

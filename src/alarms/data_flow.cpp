@@ -1,0 +1,272 @@
+#include "data_flow.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "relations.hpp"
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+using Effect = extract::ExternalEffect;
+
+namespace {
+
+/// Whether an effect says something of an argument.
+bool is_from(Effect const& effect, unsigned argument) {
+  auto const number = static_cast<int>(argument);
+  return effect.kind == Effect::Kind::flows &&
+         (effect.source == number || (effect.is_open && number > effect.source));
+}
+bool is_at(Effect const& effect, unsigned argument) {
+  auto const number = static_cast<int>(argument);
+  return effect.argument == number ||
+         (effect.kind == Effect::Kind::taints && effect.is_open && effect.argument >= 0 && number > effect.argument);
+}
+bool writes_memory(Effect const& effect) {
+  return effect.kind == Effect::Kind::writes ||
+         ((effect.kind == Effect::Kind::taints || effect.kind == Effect::Kind::flows) && effect.argument >= 0);
+}
+
+llvm::Value const* without_casts(llvm::Value const* value) {
+  while (isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value)) value = llvm::cast<llvm::User>(value)->getOperand(0);
+  return value;
+}
+
+}  // namespace
+
+std::vector<Effect> const* DataFlow::effects_of(llvm::CallBase const& call) const {
+  auto const* function = extract::callee_of(call);
+  if (!function || !function->isDeclaration() || function->isIntrinsic()) return nullptr;
+  auto const& externals = facts_.effects().bitcode().externals();
+  auto const known = externals.find(function->getName().str());
+  return known == externals.end() ? nullptr : &known->second;
+}
+
+// --- values ---
+
+void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vector<Origin>& next) {
+  auto& effects = facts_.effects();
+  if (isa<llvm::StoreInst>(user)) {
+    if (operand == 0) next.push_back({&user});
+  } else if (isa<llvm::ReturnInst>(user)) {
+    for (auto const* call : effects.callers_of(*user.getFunction())) next.push_back({call});
+  } else if (isa<llvm::GetElementPtrInst>(user)) {
+    next.push_back({&user, operand == 0 ? -1 : static_cast<int>(operand)});
+  } else if (isa<llvm::AnyMemIntrinsic>(user)) {
+    if (operand == 2) next.push_back({&user, 2});
+  } else if (auto const* call = dyn_cast<llvm::CallBase>(&user)) {
+    if (operand >= call->arg_size() || isa<llvm::IntrinsicInst>(call)) return;
+    for (auto const* callee : effects.callees_of(*call).functions)
+      if (operand < callee->arg_size()) next.push_back({callee->getArg(operand)});
+    if (effects_of(*call)) next.push_back({call, static_cast<int>(operand)});
+  } else if (isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::PHINode, llvm::SelectInst, llvm::FreezeInst,
+                 llvm::ExtractValueInst, llvm::InsertValueInst, llvm::UnaryOperator>(user)) {
+    bool const is_condition = isa<llvm::SelectInst>(user) && operand == 0;
+    auto const* operation = dyn_cast<llvm::BinaryOperator>(&user);
+    bool const is_cut = operation && isa<llvm::ConstantInt>(operation->getOperand(1)) &&
+                        (operation->getOpcode() == llvm::Instruction::And ||
+                         operation->getOpcode() == llvm::Instruction::URem ||
+                         operation->getOpcode() == llvm::Instruction::SRem);
+    if (!is_condition && !is_cut) next.push_back({&user});
+  }
+}
+
+void DataFlow::add_uses(llvm::Value const& value, std::vector<Origin>& next) {
+  for (auto const& use : value.uses())
+    if (auto const* user = dyn_cast<llvm::Instruction>(use.getUser())) add_use(*user, use.getOperandNo(), next);
+}
+
+std::vector<Origin> DataFlow::next(Origin const& statement) {
+  find_memory();
+  std::vector<Origin> next;
+  auto const* call = dyn_cast<llvm::CallBase>(statement.value);
+  if (statement.operand >= 0) {  // an argument: to what the function returns or writes
+    auto const* effects = call ? effects_of(*call) : nullptr;
+    if (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
+          return is_from(effect, static_cast<unsigned>(statement.operand));
+        }))
+      next.push_back({call});
+    if (isa<llvm::AnyMemTransferInst>(statement.value) && statement.operand == 1) next.push_back({statement.value});
+    return next;
+  }
+  if (!isa<llvm::StoreInst>(statement.value)) add_uses(*statement.value, next);
+  if (auto const* instruction = dyn_cast<llvm::Instruction>(statement.value))
+    if (auto const found = readers_.find(instruction); found != readers_.end())
+      next.insert(next.end(), found->second.begin(), found->second.end());
+  return next;
+}
+
+// --- memory ---
+
+std::vector<llvm::Value const*> DataFlow::written_by(Origin const& statement) const {
+  if (statement.operand >= 0) return {};
+  if (auto const* store = dyn_cast<llvm::StoreInst>(statement.value)) return {store->getPointerOperand()};
+  if (auto const* transfer = dyn_cast<llvm::AnyMemTransferInst>(statement.value)) return {transfer->getRawDest()};
+  auto const* call = dyn_cast<llvm::CallBase>(statement.value);
+  auto const* effects = call ? effects_of(*call) : nullptr;
+  std::vector<llvm::Value const*> pointers;
+  for (unsigned i = 0; effects && i < call->arg_size(); ++i)
+    if (call->getArgOperand(i)->getType()->isPointerTy() && std::ranges::any_of(*effects, [&](Effect const& effect) {
+          return effect.kind != Effect::Kind::writes && writes_memory(effect) && is_at(effect, i);
+        }))
+      pointers.push_back(call->getArgOperand(i));
+  return pointers;
+}
+
+/// \return whether the way back ends here
+bool DataFlow::look(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer,
+                    Writes& writes) {
+  auto const& values = facts_.tracker(*instruction.getFunction()).values();
+  if (&instruction == address.base) {
+    bool const is_new = isa<llvm::AllocaInst>(instruction) || isa<llvm::CallBase>(instruction);
+    writes.is_open = writes.is_open || !is_new;
+    if (isa<llvm::CallBase>(instruction)) writes.instructions.push_back(&instruction);
+    return true;
+  }
+  if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
+    if (facts_.effects().may_alias(*store->getPointerOperand(), pointer)) writes.instructions.push_back(store);
+    return false;
+  }
+  if (auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(&instruction)) {
+    auto const to = values.address_of(memory->getRawDest());
+    if (to != address && !facts_.effects().may_alias(*memory->getRawDest(), pointer)) return false;
+    writes.instructions.push_back(memory);
+    return to == address;
+  }
+  auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+  if (!call || isa<llvm::IntrinsicInst>(call)) return false;
+  if (auto const* effects = effects_of(*call)) {
+    bool is_overwritten = false, is_written = false;
+    for (unsigned i = 0; i < call->arg_size(); ++i) {
+      if (!call->getArgOperand(i)->getType()->isPointerTy()) continue;
+      bool const is_same = values.address_of(call->getArgOperand(i)) == address;
+      if (!is_same && !facts_.effects().may_alias(*call->getArgOperand(i), pointer)) continue;
+      for (auto const& effect : *effects) {
+        is_written = is_written || (writes_memory(effect) && is_at(effect, i));
+        is_overwritten = is_overwritten || (is_same && effect.kind == Effect::Kind::writes && is_at(effect, i));
+      }
+    }
+    if (is_written) writes.instructions.push_back(call);
+    return is_overwritten;
+  }
+  if (!facts_.effects().may_write(*call, pointer)) return false;
+  return writes.is_open = true;
+}
+
+DataFlow::Writes DataFlow::writes_before(llvm::Instruction const& reader, llvm::Value const& pointer) {
+  constexpr std::size_t most_blocks = 200;
+  auto const address = facts_.tracker(*reader.getFunction()).values().address_of(&pointer);
+  Writes writes;
+  std::unordered_set<llvm::BasicBlock const*> seen;
+  std::vector<llvm::BasicBlock const*> work;
+  auto const look_back = [&](llvm::Instruction const* from) {
+    for (; from; from = from->getPrevNode())
+      if (look(*from, address, pointer, writes)) return true;
+    return false;
+  };
+  auto const add_predecessors = [&](llvm::BasicBlock const* block) {
+    if (block->isEntryBlock()) writes.is_open = true;
+    for (auto const* before : llvm::predecessors(block))
+      if (seen.insert(before).second) work.push_back(before);
+  };
+  if (!look_back(reader.getPrevNode())) add_predecessors(reader.getParent());
+  while (!work.empty() && !writes.is_open) {
+    auto const* block = work.back();
+    work.pop_back();
+    if (seen.size() > most_blocks) writes.is_open = true;
+    if (!look_back(block->getTerminator())) add_predecessors(block);
+  }
+  return writes;
+}
+
+void DataFlow::find_memory_of(llvm::Function const& function) {
+  auto const& values = facts_.tracker(function).values();
+  auto const add_reader = [&](Origin const& reader, llvm::Instruction const& at, llvm::Value const& pointer) {
+    auto const writes = writes_before(at, pointer);
+    for (auto const* writer : writes.instructions) readers_[writer].push_back(reader);
+    if (writes.is_open) reads_.emplace_back(reader, &pointer);
+  };
+  for (auto const& instruction : llvm::instructions(function)) {
+    if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) {
+      auto const* sources = values.writes_before(*load);
+      if (!sources) {
+        reads_.emplace_back(Origin{load}, load->getPointerOperand());
+        continue;
+      }
+      for (auto const* writer : *sources) readers_[writer].push_back({load});
+    } else if (auto const* transfer = dyn_cast<llvm::AnyMemTransferInst>(&instruction)) {
+      add_reader({transfer, 1}, *transfer, *transfer->getRawSource());
+    } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction)) {
+      auto const* effects = effects_of(*call);
+      for (unsigned i = 0; effects && i < call->arg_size(); ++i)
+        if (call->getArgOperand(i)->getType()->isPointerTy() && std::ranges::any_of(*effects, [&](Effect const& effect) {
+              return is_from(effect, i) || (effect.kind == Effect::Kind::sinks && is_at(effect, i));
+            }))
+          add_reader({call, static_cast<int>(i)}, *call, *call->getArgOperand(i));
+    }
+  }
+}
+
+void DataFlow::find_memory() {
+  if (is_found_) return;
+  is_found_ = true;
+  for (auto const& function : facts_.effects().module())
+    if (!function.isDeclaration()) find_memory_of(function);
+}
+
+std::vector<std::pair<Origin, llvm::Value const*>> DataFlow::reads() {
+  find_memory();
+  return reads_;
+}
+
+// --- sources and sinks ---
+
+std::vector<Origin> DataFlow::sources() const {
+  std::vector<Origin> sources;
+  for (auto const& function : facts_.effects().module()) {
+    if (function.getName() == "main" && function.arg_size() > 1) sources.push_back({function.getArg(1)});
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      auto const* effects = call ? effects_of(*call) : nullptr;
+      if (effects && std::ranges::any_of(*effects, [](Effect const& e) { return e.kind == Effect::Kind::taints; }))
+        sources.push_back({call});
+    }
+  }
+  return sources;
+}
+
+/// Whether a branch that was taken before compared a number, by size.
+bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
+  auto& tracker = facts_.tracker(*at.getFunction());
+  auto const* wanted = tracker.values().leader_of(without_casts(&value));
+  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition) {
+    auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
+    return comparison && !comparison->isEquality() &&
+           std::ranges::any_of(comparison->operands(), [&](auto const& operand) {
+             return tracker.values().leader_of(without_casts(operand)) == wanted;
+           });
+  });
+}
+
+bool DataFlow::is_sink(Origin const& statement) {
+  if (statement.operand < 0) return false;
+  auto const operand = static_cast<unsigned>(statement.operand);
+  auto const& instruction = *llvm::cast<llvm::Instruction>(statement.value);
+  auto const& value = *instruction.getOperand(operand);
+  auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+  auto const* effects = call ? effects_of(*call) : nullptr;
+  bool const is_sunk =
+      isa<llvm::GetElementPtrInst>(instruction) || (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
+      (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
+         return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
+       }));
+  return is_sunk && !(value.getType()->isIntegerTy() && is_bounded(value, instruction));
+}
+
+}  // namespace hornbill::alarms

@@ -1,0 +1,56 @@
+// Where data of a program goes, from one statement to the next. Internal to src/alarms.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <llvm/IR/Instructions.h>
+
+#include "memory_effects.hpp"
+#include "tracker.hpp"
+#include "vocabulary.hpp"
+
+namespace hornbill::alarms {
+
+class ProgramFacts;
+
+/// Statements are Origins: an instruction or a parameter; with an operand, an argument of a function outside, or the index
+/// of an array.
+class DataFlow {
+ public:
+  explicit DataFlow(ProgramFacts& facts) : facts_(facts) {}
+
+  /// Statements to which data goes as a value, or through memory that only this function knows.
+  std::vector<Origin> next(Origin const& statement);
+  /// Pointers to memory that gets the data.
+  std::vector<llvm::Value const*> written_by(Origin const& statement) const;
+  /// Statements that read memory into which others may have written, and the pointers to it.
+  std::vector<std::pair<Origin, llvm::Value const*>> reads();
+  /// Functions outside that get data from elsewhere.
+  std::vector<Origin> sources() const;
+  /// Whether data from outside does harm, and nothing has looked at how large it is.
+  bool is_sink(Origin const& statement);
+
+ private:
+  /// What an argument of a function outside may be, that was written before.
+  struct Writes {
+    std::vector<llvm::Instruction const*> instructions;
+    bool is_open = false;  // also by others
+  };
+  std::vector<extract::ExternalEffect> const* effects_of(llvm::CallBase const& call) const;
+  void add_uses(llvm::Value const& value, std::vector<Origin>& next);
+  void add_use(llvm::Instruction const& user, unsigned operand, std::vector<Origin>& next);
+  void find_memory();
+  void find_memory_of(llvm::Function const& function);
+  Writes writes_before(llvm::Instruction const& reader, llvm::Value const& pointer);
+  bool look(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer, Writes& writes);
+  bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
+
+  ProgramFacts& facts_;
+  bool is_found_ = false;
+  std::unordered_map<llvm::Instruction const*, std::vector<Origin>> readers_;  // of what an instruction writes, in its function
+  std::vector<std::pair<Origin, llvm::Value const*>> reads_;
+};
+
+}  // namespace hornbill::alarms
