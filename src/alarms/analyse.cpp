@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -33,16 +34,20 @@ class Analysis {
       : program_(program),
         options_(options),
         derivations_(program.constraints()),
-        facts_(program, derivations_.solution()) {}
+        facts_(program, derivations_.solution(), options_.reports) {}
 
   Analysed run(std::vector<Client> const& clients) {
     for (auto const& client : clients) add(client);
+    if (!options_.reports.empty()) add_reports();
     derive_points_to();
     return std::move(analysed_);
   }
 
  private:
   void add(Client const& client);
+  void add_reports();
+  void add_agreements(std::vector<Index> const& of_ours);
+  void add_clause(std::string const& rule_name, std::vector<Index> const& body, Index head);
   void add_clauses(Client const& client, analysis::Pruned const& pruned);
   void add_probabilities(Client const& client);
   void derive_points_to();
@@ -141,6 +146,50 @@ void Analysis::add(Client const& client) {
   } catch (InputError const& e) {
     throw InputError(file, "", e.what());
   }
+}
+
+void Analysis::add_reports() {
+  auto const of_ours = analysed_.alarms;
+  add({"reported", reported_rules, reported_probabilities});
+  add_agreements(of_ours);
+  std::vector<bool> is_derived(static_cast<std::size_t>(analysed_.clauses.num_tuples()));
+  for (Index const head : analysed_.clauses.heads) is_derived[head] = true;
+  std::set<Index> const known(analysed_.alarms.begin(), analysed_.alarms.end());
+  std::set<Index> others;
+  for (auto const& report : options_.reports) {
+    Index const tuple = tuple_of(report.text());
+    if (known.contains(tuple) || !others.insert(tuple).second) continue;
+    analysed_.alarms.push_back(tuple);
+    ++analysed_.clients.back().alarms;
+    bool const has_reason = static_cast<std::size_t>(tuple) < is_derived.size() && is_derived[tuple];
+    if (!has_reason) add_clause("reported.alone", {}, tuple);
+  }
+  analysed_.unplaced_reports = facts_.num_unplaced_reports();
+}
+
+void Analysis::add_clause(std::string const& rule_name, std::vector<Index> const& body, Index head) {
+  Index const rule = rule_of(rule_name);
+  analysed_.clauses.add(head, body, std::span(&rule, 1));
+  ++analysed_.clients.back().clauses;
+}
+
+/// The file and the line with which an alarm's name begins.
+std::pair<std::string, Index> place_of(std::string const& name) {
+  auto const line = name.find(':');
+  if (line == std::string::npos) return {};
+  return {name.substr(0, line), static_cast<Index>(std::strtol(name.c_str() + line + 1, nullptr, 10))};
+}
+
+/// What is reported is likely where an alarm of ours is in the same line.
+void Analysis::add_agreements(std::vector<Index> const& of_ours) {
+  std::map<Index, std::vector<Index>> alarms_in_line;
+  for (Index const alarm : of_ours)
+    alarms_in_line[place_of(analysed_.clauses.tuple_names[alarm]).second].push_back(alarm);
+  for (auto const& report : options_.reports)
+    for (Index const alarm : alarms_in_line[report.line]) {
+      if (!may_be_same_file(place_of(analysed_.clauses.tuple_names[alarm]).first, report.file)) continue;
+      add_clause("reported.agrees", {alarm}, tuple_of(report.text()));
+    }
 }
 
 void Analysis::add_clauses(Client const& client, analysis::Pruned const& pruned) {

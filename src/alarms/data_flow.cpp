@@ -20,8 +20,7 @@ namespace {
 /// Whether an effect says something of an argument.
 bool is_from(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
-  return effect.kind == Effect::Kind::flows &&
-         (effect.source == number || (effect.is_open && number > effect.source));
+  return effect.kind == Effect::Kind::flows && (effect.source == number || (effect.is_open && number > effect.source));
 }
 bool is_at(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
@@ -34,7 +33,8 @@ bool writes_memory(Effect const& effect) {
 }
 
 llvm::Value const* without_casts(llvm::Value const* value) {
-  while (isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value)) value = llvm::cast<llvm::User>(value)->getOperand(0);
+  while (isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value))
+    value = llvm::cast<llvm::User>(value)->getOperand(0);
   return value;
 }
 
@@ -65,14 +65,14 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
     for (auto const* callee : effects.callees_of(*call).functions)
       if (operand < callee->arg_size()) next.push_back({callee->getArg(operand)});
     if (effects_of(*call)) next.push_back({call, static_cast<int>(operand)});
-  } else if (isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::PHINode, llvm::SelectInst, llvm::FreezeInst,
-                 llvm::ExtractValueInst, llvm::InsertValueInst, llvm::UnaryOperator>(user)) {
+  } else if (isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::PHINode, llvm::SelectInst,
+                 llvm::FreezeInst, llvm::ExtractValueInst, llvm::InsertValueInst, llvm::UnaryOperator>(user)) {
     bool const is_condition = isa<llvm::SelectInst>(user) && operand == 0;
     auto const* operation = dyn_cast<llvm::BinaryOperator>(&user);
-    bool const is_cut = operation && isa<llvm::ConstantInt>(operation->getOperand(1)) &&
-                        (operation->getOpcode() == llvm::Instruction::And ||
-                         operation->getOpcode() == llvm::Instruction::URem ||
-                         operation->getOpcode() == llvm::Instruction::SRem);
+    bool const is_cut =
+        operation && isa<llvm::ConstantInt>(operation->getOperand(1)) &&
+        (operation->getOpcode() == llvm::Instruction::And || operation->getOpcode() == llvm::Instruction::URem ||
+         operation->getOpcode() == llvm::Instruction::SRem);
     if (!is_condition && !is_cut) next.push_back({&user});
   }
 }
@@ -205,7 +205,8 @@ void DataFlow::find_memory_of(llvm::Function const& function) {
     } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction)) {
       auto const* effects = effects_of(*call);
       for (unsigned i = 0; effects && i < call->arg_size(); ++i)
-        if (call->getArgOperand(i)->getType()->isPointerTy() && std::ranges::any_of(*effects, [&](Effect const& effect) {
+        if (call->getArgOperand(i)->getType()->isPointerTy() &&
+            std::ranges::any_of(*effects, [&](Effect const& effect) {
               return is_from(effect, i) || (effect.kind == Effect::Kind::sinks && is_at(effect, i));
             }))
           add_reader({call, static_cast<int>(i)}, *call, *call->getArgOperand(i));
@@ -241,6 +242,26 @@ std::vector<Origin> DataFlow::sources() const {
   return sources;
 }
 
+std::vector<Origin> DataFlow::roots() const {
+  std::vector<Origin> roots;
+  for (auto const& function : facts_.effects().module()) {
+    if (!function.isDeclaration() && facts_.effects().callers_of(function).empty())
+      for (auto const& parameter : function.args()) roots.push_back({&parameter});
+    for (auto const& instruction : llvm::instructions(function)) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      bool const is_outside = call && !isa<llvm::IntrinsicInst>(call) && facts_.effects().callees_of(*call).is_open;
+      bool const has_constant = isa<llvm::StoreInst>(instruction)
+                                    ? isa<llvm::Constant>(instruction.getOperand(0))
+                                    : isa<llvm::PHINode, llvm::SelectInst>(instruction) &&
+                                          std::ranges::any_of(instruction.operands(), [](auto const& operand) {
+                                            return isa<llvm::Constant>(operand);
+                                          });
+      if (is_outside || has_constant) roots.push_back({&instruction});
+    }
+  }
+  return roots;
+}
+
 /// Whether a branch that was taken before compared a number, by size.
 bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
   auto& tracker = facts_.tracker(*at.getFunction());
@@ -261,11 +282,11 @@ bool DataFlow::is_sink(Origin const& statement) {
   auto const& value = *instruction.getOperand(operand);
   auto const* call = dyn_cast<llvm::CallBase>(&instruction);
   auto const* effects = call ? effects_of(*call) : nullptr;
-  bool const is_sunk =
-      isa<llvm::GetElementPtrInst>(instruction) || (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
-      (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
-         return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
-       }));
+  bool const is_sunk = isa<llvm::GetElementPtrInst>(instruction) ||
+                       (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
+                       (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
+                          return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
+                        }));
   return is_sunk && !(value.getType()->isIntegerTy() && is_bounded(value, instruction));
 }
 

@@ -15,8 +15,8 @@ namespace hornbill::alarms {
 
 class ProgramFacts;
 
-/// Statements are Origins: an instruction or a parameter; with an operand, an argument of a function outside, or the index
-/// of an array.
+/// Statements are Origins: an instruction or a parameter; with an operand, an argument of a function outside, or the
+/// index of an array.
 class DataFlow {
  public:
   explicit DataFlow(ProgramFacts& facts) : facts_(facts) {}
@@ -29,6 +29,8 @@ class DataFlow {
   std::vector<std::pair<Origin, llvm::Value const*>> reads();
   /// Functions outside that get data from elsewhere.
   std::vector<Origin> sources() const;
+  /// Where data begins: functions outside, constants, and parameters of functions that nobody calls.
+  std::vector<Origin> roots() const;
   /// Whether data from outside does harm, and nothing has looked at how large it is.
   bool is_sink(Origin const& statement);
 
@@ -49,7 +51,8 @@ class DataFlow {
 
   ProgramFacts& facts_;
   bool is_found_ = false;
-  std::unordered_map<llvm::Instruction const*, std::vector<Origin>> readers_;  // of what an instruction writes, in its function
+  std::unordered_map<llvm::Instruction const*, std::vector<Origin>>
+      readers_;  // of what an instruction writes, in its function
   std::vector<std::pair<Origin, llvm::Value const*>> reads_;
 };
 

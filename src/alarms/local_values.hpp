@@ -54,7 +54,7 @@ class LocalValues {
  private:
   using Key = std::tuple<unsigned, llvm::Type const*, unsigned, std::vector<llvm::Value const*>>;
   struct Sources {
-    std::vector<llvm::Value const*> values;  // leaders, each once
+    std::vector<llvm::Value const*> values;              // leaders, each once
     std::vector<llvm::Instruction const*> instructions;  // that have them
     std::vector<llvm::CallBase const*> calls;
     bool is_open = false;

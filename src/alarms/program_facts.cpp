@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -10,11 +11,13 @@ namespace hornbill::alarms {
 
 using llvm::dyn_cast, llvm::isa;
 
-ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution const& solution)
+ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution const& solution,
+                           std::vector<Report> const& reports)
     : program_(program),
       solution_(solution),
       effects_(program, solution),
       names_(program.constraints(), program.bitcode(), expressions_),
+      reports_(reports),
       order_(effects_),
       data_flow_(*this) {}
 
@@ -203,6 +206,32 @@ std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {
     }
   }
   return at->second;
+}
+
+// --- reports ---
+
+std::vector<std::vector<Origin>> ProgramFacts::statements_of_reports() {
+  std::map<Index, std::vector<std::size_t>> in_line;
+  for (std::size_t i = 0; i < reports_.size(); ++i) in_line[reports_[i].line].push_back(i);
+  std::vector<std::vector<Origin>> statements(reports_.size());
+  for (auto const& function : effects_.module())
+    for (auto const& instruction : llvm::instructions(function)) {
+      llvm::DILocation const* at = instruction.getDebugLoc().get();
+      auto const found = at && !at->getInlinedAt() ? in_line.find(static_cast<Index>(at->getLine())) : in_line.end();
+      if (found == in_line.end() || instruction.isDebugOrPseudoInst()) continue;
+      for (auto const i : found->second) {
+        if (!may_be_same_file(at->getFilename().str(), reports_[i].file)) continue;
+        statements[i].push_back({&instruction});
+        bool const has_arguments = isa<llvm::CallBase, llvm::GetElementPtrInst>(instruction);
+        for (unsigned k = 0; has_arguments && k < instruction.getNumOperands(); ++k)
+          if (!isa<llvm::Constant>(instruction.getOperand(k))) statements[i].push_back({&instruction, static_cast<int>(k)});
+      }
+    }
+  return statements;
+}
+
+Index ProgramFacts::num_unplaced_reports() {
+  return static_cast<Index>(std::ranges::count_if(statements_of_reports(), [](auto const& s) { return s.empty(); }));
 }
 
 bool ProgramFacts::is_always(llvm::Argument const& parameter, Use const& use) {

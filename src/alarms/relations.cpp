@@ -116,15 +116,22 @@ std::map<std::string, Relations::Provider> Relations::providers() {
         }}},
       {"Reads", {2, [this](Index r) { add_loads(r, true); }}},
       {"Source",
-       {1, [this](Index r) { for (auto const& source : facts_.data_flow().sources()) add(r, {vocabulary_.of(source)}); }}},
-      {"Sink", {1, [this](Index r) {
-                  look_up_whether(r, [this](datalog::Value statement) {
-                    return facts_.data_flow().is_sink(vocabulary_.origins[statement]);
-                  });
-                }}},
+       {1,
+        [this](Index r) {
+          for (auto const& source : facts_.data_flow().sources()) add(r, {vocabulary_.of(source)});
+        }}},
+      {"Sink",
+       {1,
+        [this](Index r) {
+          look_up_whether(r, [this](datalog::Value statement) {
+            return facts_.data_flow().is_sink(vocabulary_.origins[statement]);
+          });
+        }}},
       {"DUEdge", {2, [this](Index r) { look_up_data_edges(r); }}},
       {"Writes", {2, [this](Index r) { look_up_writes(r); }}},
       {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
+      {"Root", {1, [this](Index r) { for (auto const& root : facts_.data_flow().roots()) add(r, {vocabulary_.of(root)}); }}},
+      {"Reported", {2, [this](Index r) { add_reported(r); }}},
       {"Follows",
        {2,
         [this](Index r) {
@@ -300,6 +307,13 @@ void Relations::look_up_data_edges(Index relation) {
         next.push_back(value);
     return next;
   });
+}
+
+void Relations::add_reported(Index relation) {
+  auto const statements = facts_.statements_of_reports();
+  for (std::size_t i = 0; i < statements.size(); ++i)
+    for (auto const& statement : statements[i])
+      add(relation, {program_.symbols.number_of(facts_.reports()[i].text()), vocabulary_.of(statement)});
 }
 
 void Relations::look_up_writes(Index relation) {

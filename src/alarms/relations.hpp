@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <hornbill/alarms/reports.hpp>
 #include <hornbill/datalog/ground.hpp>
 #include <hornbill/extract/extract.hpp>
 #include <hornbill/points_to/solution.hpp>
@@ -25,7 +26,8 @@ namespace hornbill::alarms {
 /// What is known of a program, whatever rules ask.
 class ProgramFacts {
  public:
-  ProgramFacts(extract::Program const& program, points_to::Solution const& solution);
+  ProgramFacts(extract::Program const& program, points_to::Solution const& solution,
+               std::vector<Report> const& reports);
 
   extract::Program const& program() const { return program_; }
   points_to::Solution const& solution() const { return solution_; }
@@ -47,6 +49,10 @@ class ProgramFacts {
   std::vector<Use> const& uses_of(llvm::Argument const& parameter);
   /// Whether a function does not return before a parameter that is not null becomes an operand.
   bool is_always(llvm::Argument const& parameter, Use const& use);
+  std::vector<Report> const& reports() const { return reports_; }
+  /// Statements in the line of each report.
+  std::vector<std::vector<Origin>> statements_of_reports();
+  Index num_unplaced_reports();
   /// Whether memory must be there at an operand, where it is used or in functions that it is passed to.
   bool is_used(Use const& use);
 
@@ -59,6 +65,7 @@ class ProgramFacts {
   MemoryEffects effects_;
   Expressions expressions_;
   PointsToNames names_;
+  std::vector<Report> const& reports_;
   Order order_;
   DataFlow data_flow_;
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
@@ -103,6 +110,7 @@ class Relations {
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
   void add_loads(Index relation, bool are_all);
   void add_parameters(Index relation);
+  void add_reported(Index relation);
   void look_up_data_edges(Index relation);
   void look_up_writes(Index relation);
   void add_data_reads(Index relation);

@@ -1,6 +1,7 @@
 // hornbill analyse: from LLVM bitcode to a model of alarms and their derivations.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,7 +26,7 @@ namespace {
 
 struct AnalyseArguments {
   std::vector<std::string> files, clients{"null", "free", "taint"};
-  std::vector<std::string> rules;
+  std::vector<std::string> rules, reports;
   std::string output, clauses, probabilities;
   std::optional<double> default_probability;
   bool is_program = false, is_library = false, compress = false, json = false;
@@ -52,14 +53,16 @@ analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArgumen
   return analysis::compress(analysed.clauses, analysed.alarms, a.output);
 }
 
-void report(alarms::Analysed const& analysed, Model const& model, AnalyseArguments const& a) {
+void report(alarms::Analysed const& analysed, Model const& model, Index without_place, AnalyseArguments const& a) {
   nlohmann::json report{{"file", a.output},
                         {"clauses", analysed.clauses.num_clauses()},
                         {"points_to_facts", analysed.points_to_facts},
                         {"given_facts", analysed.given_facts},
                         {"variables", model.graph.num_variables},
                         {"factors", model.graph.num_factors()},
-                        {"alarms", analysed.alarms.size()}};
+                        {"alarms", analysed.alarms.size()},
+                        {"unplaced_reports", analysed.unplaced_reports},
+                        {"reports_without_place", without_place}};
   auto text =
       fmt::format("{}: {}, {}\n", a.output, counted(std::ssize(analysed.alarms), "alarm"), sizes_of(model.graph));
   for (auto const& client : analysed.clients) {
@@ -76,10 +79,24 @@ void report(alarms::Analysed const& analysed, Model const& model, AnalyseArgumen
   if (analysed.given_facts > 0)
     text +=
         fmt::format("  of these, {} have no derivation and count as certain (--max-clauses)\n", analysed.given_facts);
+  if (analysed.unplaced_reports > 0)
+    text += fmt::format("  {} of the reports are of lines in which the program has no statement\n", analysed.unplaced_reports);
+  if (without_place > 0) text += fmt::format("  {} name no place, and are left out\n", counted(without_place, "report"));
   if (a.json)
     print_json(report);
   else
     write_out("{}", text);
+}
+
+/// What other analysers report, and how many results name no place.
+alarms::Reports read_reports(std::vector<std::string> const& files) {
+  alarms::Reports all;
+  for (auto const& file : files) {
+    auto [reports, without_place] = alarms::read_reports(file);
+    std::ranges::move(reports, std::back_inserter(all.reports));
+    all.without_place += without_place;
+  }
+  return all;
 }
 
 void run_analyse(AnalyseArguments const& a) {
@@ -87,6 +104,7 @@ void run_analyse(AnalyseArguments const& a) {
   for (auto const& file : a.files) read.push_back({"FILE", file});
   for (auto const& file : a.extract.externals) read.push_back({"--externals", file});
   for (auto const& file : a.rules) read.push_back({"--rules", file});
+  for (auto const& file : a.reports) read.push_back({"--reported", file});
   if (!a.probabilities.empty()) read.push_back({"--probabilities", a.probabilities});
   keep_apart(read, {{"-o", a.output}, {"--clauses", a.clauses}});
   if (!a.output.ends_with(".h5")) throw UsageError(fmt::format("-o {}: a model is written to .h5", a.output));
@@ -95,8 +113,11 @@ void run_analyse(AnalyseArguments const& a) {
   auto const clients = clients_of(a);
   auto probabilities =
       a.probabilities.empty() ? std::map<std::string, double>() : analysis::read_rule_probabilities(a.probabilities);
+  auto [reports, without_place] = read_reports(a.reports);
+  auto options = a.options;
+  options.reports = std::move(reports);
   extract::Program const program(a.files, a.extract);
-  auto const analysed = alarms::analyse(program, clients, a.options);
+  auto const analysed = alarms::analyse(program, clients, options);
   probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());
   auto const [kept, alarms, removed] = simplified(analysed, a);
   auto const model = analysis::build_model(kept, probabilities, alarms, {.default_probability = a.default_probability},
@@ -104,7 +125,7 @@ void run_analyse(AnalyseArguments const& a) {
                                            a.probabilities.empty() ? "--probabilities" : a.probabilities);
   if (!a.clauses.empty()) analysis::write_clauses(analysed.clauses, a.clauses);
   io::write_model(model, a.output);
-  report(analysed, model, a);
+  report(analysed, model, without_place, a);
 }
 
 }  // namespace
@@ -126,6 +147,8 @@ void add_analyse(CLI::App& app, int&) {
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->capture_default_str();
+  command->add_option("--reported", a->reports,
+                      "Alarms of another analyser, which get derivations too: SARIF, or lines `file:line: message`");
   command->add_option("--rules", a->rules, "Further rules in Souffle's syntax (.dl), over the same relations");
   command->add_option(
       "--probabilities", a->probabilities,

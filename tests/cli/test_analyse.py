@@ -113,6 +113,41 @@ class Analyse(CommandLine):
         self.write("null.dl", ".decl A(u: symbol) output\n")
         self.assertIn("two clients are called null", run("analyse", program, "-o", "alarms.h5", "--rules", "null.dl", code=2)[1])
 
+    SARIF = {"version": "2.1.0", "runs": [{"artifacts": [{"location": {"uri": "src/list.c"}}], "results": [
+        {"ruleId": "overflow", "message": {"text": "may be too large"}, "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": "file:///x/src/list.c"}, "region": {"startLine": 9, "startColumn": 3}}}]},
+        {"rule": {"id": "leak"}, "message": {"text": "of memory"}, "locations": [
+            {"physicalLocation": {"artifactLocation": {"index": 0}, "region": {"startLine": 11}}}]},
+        {"message": {"text": "no place"}}]}]}
+
+    def test_reported(self):
+        """Alarms of another analyser get derivations; where one of ours is in the line, it counts."""
+        program = self.compile(LIST, name="list")
+        self.write("other.sarif", json.dumps(self.SARIF))
+        report = json.loads(run("analyse", program, "-o", "alarms.h5", "--reported", "other.sarif", "--clauses", "clauses.txt", "--json")[0])
+        self.assertEqual((report["alarms"], report["unplaced_reports"], report["reports_without_place"]), (3, 0, 1))
+        alarms = self.alarms()
+        self.assertIn("/x/src/list.c:9:3 may be too large (overflow)", alarms)
+        self.assertIn("src/list.c:11 of memory (leak)", alarms)
+        self.assertGreater(alarms["/x/src/list.c:9:3 may be too large (overflow)"], 0.3)
+        with open("clauses.txt") as clauses:
+            self.assertIn("reported.agrees: NOT list.c:11:22 first.next may be used after list.c:4:3 n->next is freed, src/list.c:11 of memory (leak)\n", clauses.read())
+        self.write("other.txt", "# of a compiler\nlist.c:9:3: warning: may be too large\nother.c:4\n")
+        out = run("analyse", program, "-o", "alarms.h5", "--reported", "other.txt", "--client", "null")[0]
+        self.assertIn("1 of the reports are of lines in which the program has no statement", out)
+        self.assertEqual(set(self.alarms()), {"list.c:9:3 warning: may be too large", "other.c:4"})
+        self.assertAlmostEqual(self.alarms()["other.c:4"], 0.1)
+
+    def test_bad_reports(self):
+        program = self.compile(LIST)
+        for name, text, message in (
+                ("a.sarif", "{", "a.sarif: is not JSON"), ("a.sarif", "{}", "a.sarif: has no list `runs`, so it is not SARIF"),
+                ("a.sarif", '{"runs": [{"results": [{"message": {"text": "m"}}]}]}', "a.sarif:runs[].results[0]: has no place, nor has any other result"),
+                ("a.txt", "list.c:9\nlist.c\n", "a.txt:line 2: 'list.c' is not a place such as file.c:12"),
+                ("a.txt", "list.c:0: m\n", "a.txt:line 1: 'list.c:0: m' is not a place")):
+            self.write(name, text)
+            self.assertIn(message, run("analyse", program, "-o", "alarms.h5", "--reported", name, code=3)[1])
+
     def test_errors(self):
         program = self.compile(LIST)
         self.assertIn("a model is written to .h5", run("analyse", program, "-o", "alarms.txt", code=2)[1])

@@ -46,6 +46,7 @@ constexpr Target targets[] = {{"h5", h5},
                               {"rules", rules},
                               {"alarms", alarms},
                               {"datalog", datalog},
+                              {"reports", reports},
                               {"constraints", constraints},
                               {"constraints_h5", constraints_h5}};
 Target const* target = nullptr;

@@ -3,6 +3,8 @@
 GOLDEN = {"h5": [".h5"], "causal_fg": ["fig2.causal_fg", "loop13.causal_fg"], "evidence": [".ev", "weblech.ev10"]}
 
 CLAUSE = "R1: NOT e(1), NOT e(2), p(1, 2)\nR2 + R3: NOT p(1, 2), q\nR1: q, alarm(\"#\")\nR4: NOT q, alarm(\"#\")\n# a comment\n\nInput: e(1)\n"
+SARIF = """{"version": "2.1.0", "runs": [{"artifacts": [{"location": {"uri": "b.c"}}], "results": [{"ruleId": "r", "message": {"text": "m"},
+"locations": [{"physicalLocation": {"artifactLocation": {"uri": "file:///a%20b.c"}, "region": {"startLine": 3, "startColumn": 1}}}]}]}]}"""
 DATALOG = ".type Node <: symbol\n.decl E(x: Node, y: Node) // edges\n.input E(IO=file, filename=\"e.tsv\", delimiter=\",\")\n.decl P(x: Node, y: Node) output\nP(x, y) :- E(x, y), !E(y, _).\n/* further */ P(x, z) :- P(x, y), E(y, z), x != z.\nP(\"a\", \"b\").\n"
 SESSION = "# session of hornbill rank\n"
 ROUND = '{"confidence":0.5,"inversions":-1,"iterations":7,"name":"%s","seconds":0.001,"unconverged":0.0}\n'
@@ -26,6 +28,7 @@ SEEDS = {
     "clauses": [CLAUSE, "R1:NOT e(1), q\n", "R + R + S: \"a, b\", NOT <A: void f(int)>, edge(a, b)\n", "R: NOT a, NOT b\n", "\"a:NOT b\": NOT e, q\n", ": a\nR:\nR: \n"],
     "rules": ["R1: 0.95\nR2: 1\nR3 : 0\n\n# comment\n\"R 4\": 1e-400\n", "R: 2\n", "R: nan\n", "R1: 0.5\nR1: 0.6\n", ""],
     "alarms": ["q\nalarm(\"#\")\n", "p(1, 2)\n# a comment\n\"alarm(\\\"#\\\")\"\n", "7\nunknown\n", "NOT q\n"],
+    "reports": [SARIF, SARIF.replace("%20", "%zz"), SARIF.replace('"uri"', '"index": 0, "url"'), "a.c:12: m\n# c\nb/c.h:3:4: warning: x [y]\n", '{"runs": [{"results": [{}]}]}', '{"runs": []}'],
     "datalog": [DATALOG, ".symbol_type S\n.decl A(x: S)\nA(\"a, b\"). A(x) :- A(x); A(_).\n", ".decl N(n: number)\nN(-0x1f). N(n) :- N(m), n = m, n != 3, (n < 2; m >= 1).\n", ".decl S()\nS().\n"],
     "session": [SESSION, SESSION + '"a" true # ' + ROUND % "a" + '"7" false # ' + ROUND % "7", SESSION + '"Reach(lambda #1)" true # ' + ROUND % "Reach(lambda #1)" + '# contradicts "Reach(lambda #1)"\n',
                 SESSION + '# unknown "a" ' + ROUND % "a" + "many 0.1 0.2 0.3 0.4\n", SESSION + "3 true # " + ROUND % "variable 3" + "# unknown 5 " + ROUND % "variable 5" + "# contradicts 3\n4 fal"],
@@ -43,6 +46,7 @@ WORDS = {
     "bif": ["network", "variable", "probability", "property", "type", "discrete", "table", "default", "{", "}", "(", ")", "|", ";", ",", "[", "]", "//", "/*", "*/", '\\"'],
     "cfn": ["problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "{", "}", "[", "]", "<", ">", '\\"', "//", ":"],
     "clauses": ["NOT ", ":NOT ", ", ", ": ", " + ", "# ", '\\"', "\\\\"], "rules": [": ", "# ", '\\"'], "alarms": ["NOT ", "alarm", '\\"', "\\\\"],
+    "reports": ["runs", "results", "locations", "physicalLocation", "artifactLocation", "artifacts", "uri", "index", "region", "startLine", "startColumn", "ruleId", "message", "text", "file://", "%20", '\\"', ":"],
     "datalog": [".decl ", ".input ", ".output ", ".type ", "symbol", "number", " :- ", "!", "_", '\\"', "<:", "!=", "(", ")", ";", ".", "/*", "*/", "//"],
     "session": ["# session of hornbill rank\\x0A", "# unknown ", "# contradicts ", " true # ", " false # ", "name", "confidence", "inversions", "unconverged", "seconds", "iterations", '\\"', "variable "],
     "order": ['\\"', "#"], "evidence": ["true", "FALSE", "yes", "many", '\\"', "#", "F#"], "list": ['\\"', "#"], "names": ['\\"', "#", "\\\\", "\\x00"],

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <hornbill/analysis/clauses.hpp>
+#include <hornbill/alarms/reports.hpp>
 #include <hornbill/datalog.hpp>
 #include <hornbill/elim/order.hpp>
 #include <hornbill/error.hpp>
@@ -259,11 +260,19 @@ void datalog(Input const& input) {
     database.derive([&](hornbill::datalog::Grounding const& grounding) {
       auto const& rule = program.rules[grounding.rule];
       require(grounding.premises.size() == rule.body.size(), "an instance has the premises of its rule");
-      require(database.name(grounding.conclusion).starts_with(program.relations[rule.head.relation].name),
+      require(database.formal_name(grounding.conclusion).starts_with(program.relations[rule.head.relation].name),
               "a conclusion is of the head's relation");
       if (++count > most) throw CapacityError("too many instances");
     });
   } catch (CapacityError const&) {
+  }
+}
+
+void reports(Input const& input) {
+  auto const reports = hornbill::alarms::read_reports(input.file);
+  for (auto const& report : reports.reports) {
+    require(!report.file.empty() && report.line > 0 && report.column >= 0, "a report has a place");
+    require(report.text().find('\n') == std::string::npos, "a report is a line");
   }
 }
 

@@ -42,6 +42,7 @@ void clauses(Input const& input);
 void rules(Input const& input);
 void alarms(Input const& input);
 void datalog(Input const& input);
+void reports(Input const& input);  ///< of other analysers
 // Points-to constraints.
 void constraints(Input const& input);     ///< all texts of them, with a 0 between two
 void constraints_h5(Input const& input);  ///< a sound file whose arrays are anything

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <hornbill/alarms/reports.hpp>
 #include <hornbill/analysis/clauses.hpp>
 #include <hornbill/extract/extract.hpp>
 #include <hornbill/types.hpp>
@@ -20,8 +21,8 @@ struct Client {
   std::string file{};           ///< that messages name, or none
 };
 
-/// null: null pointers that are dereferenced. free: memory that is used, or freed again, after it was freed. taint: data
-/// from outside where it does harm.
+/// null: null pointers that are dereferenced. free: memory that is used, or freed again, after it was freed. taint:
+/// data from outside where it does harm.
 std::vector<Client> const& standard_clients();
 
 struct AnalyseOptions {
@@ -30,6 +31,8 @@ struct AnalyseOptions {
   /// What memory holds matters only where a pointer is to at most so many objects: that it is one of many others is
   /// hardly a reason for an alarm.
   Index max_objects = 32;
+  /// Of other analysers: a client of their own, `reported`, comes last.
+  std::vector<Report> reports{};
 };
 
 /// What a client found.
@@ -47,6 +50,7 @@ struct Analysed {
   std::map<std::string, double> probabilities;  ///< of rules
   std::vector<ClientReport> clients;
   Index points_to_facts = 0;  ///< that alarms depend on
+  Index unplaced_reports = 0;  ///< in whose lines the program has no statement
   Index given_facts = 0;      ///< of these without a derivation, since `max_clauses` was met: they count as certain
 };
 
