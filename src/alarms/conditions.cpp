@@ -91,7 +91,7 @@ void Conditions::add_dependents() {
   }
 }
 
-std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts const& facts, IsNull const& is_null,
+std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts const& facts, AreEqual const& are_equal,
                                                 int depth) const {
   auto const [leader, is_negated] = values_.condition_of(value);
   if (auto const* constant = dyn_cast<llvm::ConstantInt>(leader)) return constant->getValue();
@@ -99,7 +99,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
     return is_negated ? ~found->second : found->second;
   if (!is_of_conditions(leader) || depth == deepest) return {};
   auto const operand = [&](unsigned i) {
-    return value_of(llvm::cast<llvm::User>(leader)->getOperand(i), facts, is_null, depth + 1);
+    return value_of(llvm::cast<llvm::User>(leader)->getOperand(i), facts, are_equal, depth + 1);
   };
   if (auto const* comparison = dyn_cast<llvm::ICmpInst>(leader)) {
     auto const said = [negated = is_negated](bool is_so) { return llvm::APInt(1, is_so != negated ? 1 : 0); };
@@ -107,10 +107,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
     auto const* right = values_.leader_of(comparison->getOperand(1));
     if (left->getType()->isPointerTy()) {
       if (!comparison->isEquality()) return {};
-      auto const* other = isa<llvm::ConstantPointerNull>(right)  ? left
-                          : isa<llvm::ConstantPointerNull>(left) ? right
-                                                                 : nullptr;
-      auto const equal = other ? is_null(*other) : std::nullopt;
+      auto const equal = are_equal(*left, *right);
       if (!equal) return {};
       return said(*equal == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ));
     }
@@ -120,7 +117,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
   }
   if (is_and(leader) || is_or(leader)) {
     auto const [left, right] = sides_of(leader);
-    auto const a = value_of(left, facts, is_null, depth + 1), b = value_of(right, facts, is_null, depth + 1);
+    auto const a = value_of(left, facts, are_equal, depth + 1), b = value_of(right, facts, are_equal, depth + 1);
     bool const is_conjunction = is_and(leader);
     for (auto const& side : {a, b})
       if (side && side->getBitWidth() == 1 && (is_conjunction ? side->isZero() : side->isOne())) return *side;
@@ -128,9 +125,10 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
     return {};
   }
   if (auto const* select = dyn_cast<llvm::SelectInst>(leader)) {
-    auto const condition = value_of(select->getCondition(), facts, is_null, depth + 1);
+    auto const condition = value_of(select->getCondition(), facts, are_equal, depth + 1);
     if (!condition) return {};
-    return value_of(condition->isZero() ? select->getFalseValue() : select->getTrueValue(), facts, is_null, depth + 1);
+    return value_of(condition->isZero() ? select->getFalseValue() : select->getTrueValue(), facts, are_equal,
+                    depth + 1);
   }
   auto const a = operand(0);
   if (!a) return {};
@@ -204,7 +202,7 @@ void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) cons
 
 void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const {
   std::vector<std::pair<llvm::PHINode const*, llvm::APInt>> numbers;
-  auto const nothing = [](llvm::Value const&) { return std::optional<bool>(); };
+  auto const nothing = [](llvm::Value const&, llvm::Value const&) { return std::optional<bool>(); };
   for (auto const& phi : to.phis())
     if (phi.getType()->isIntegerTy() && counts_.contains(&phi))
       if (auto const number = value_of(phi.getIncomingValueForBlock(&from), facts, nothing))

@@ -24,10 +24,10 @@ class Conditions {
  public:
   explicit Conditions(LocalValues const& values);
 
-  /// Of a comparison of a pointer with null: whether they are equal, where that is known.
-  using IsNull = std::function<std::optional<bool>(llvm::Value const& leader)>;
+  /// Whether two pointers, or a pointer and null, are equal, where that is known; of leaders.
+  using AreEqual = std::function<std::optional<bool>(llvm::Value const& one, llvm::Value const& other)>;
 
-  std::optional<llvm::APInt> value_of(llvm::Value const* value, Facts const& facts, IsNull const& is_null,
+  std::optional<llvm::APInt> value_of(llvm::Value const* value, Facts const& facts, AreEqual const& are_equal,
                                       int depth = 0) const;
   void learn(llvm::Value const* condition, bool is_true, Facts& facts) const;
   void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -39,6 +40,7 @@ MemoryEffects::MemoryEffects(extract::Program const& program, points_to::Solutio
       first_(points_to::first_fields(program.constraints())) {
   find_callees();
   find_writes();
+  find_ends();
 }
 
 Index MemoryEffects::set_of(llvm::Value const& pointer) const {
@@ -90,6 +92,48 @@ void MemoryEffects::find_callees() {
       }
       for (auto const* function : callees.functions) callers_[function].push_back(call);
     }
+}
+
+// --- functions that never return ---
+
+bool MemoryEffects::never_returns(llvm::CallBase const& call) const {
+  if (call.doesNotReturn()) return true;
+  auto const& callees = callees_of(call);
+  return !callees.is_open && !callees.functions.empty() &&
+         std::ranges::all_of(callees.functions, [&](auto const* function) { return ends_.contains(function); });
+}
+
+/// Whether no path leads to a return but through calls that never do.
+bool MemoryEffects::never_returns(llvm::Function const& function) const {
+  std::vector<llvm::BasicBlock const*> work{&function.getEntryBlock()};
+  std::unordered_set<llvm::BasicBlock const*> seen{work.front()};
+  while (!work.empty()) {
+    auto const* block = work.back();
+    work.pop_back();
+    bool const ends = std::ranges::any_of(*block, [&](llvm::Instruction const& instruction) {
+      auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+      return call && never_returns(*call);
+    });
+    if (ends) continue;
+    if (isa<llvm::ReturnInst, llvm::ResumeInst>(block->getTerminator())) return false;
+    for (auto const* next : llvm::successors(block))
+      if (seen.insert(next).second) work.push_back(next);
+  }
+  return true;
+}
+
+/// From callees to callers, until nothing changes.
+void MemoryEffects::find_ends() {
+  std::vector<llvm::Function const*> work;
+  for (auto const& function : module())
+    if (!function.isDeclaration()) work.push_back(&function);
+  while (!work.empty()) {
+    auto const* function = work.back();
+    work.pop_back();
+    if (ends_.contains(function) || !never_returns(*function)) continue;
+    ends_.insert(function);
+    for (auto const* call : callers_of(*function)) work.push_back(call->getFunction());
+  }
 }
 
 // --- sets of objects ---

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ class MemoryEffects {
   /// Calls that may be of a function, whose address may be taken.
   std::vector<llvm::CallBase const*> const& callers_of(llvm::Function const& function) const;
 
+  /// Whether a call ends the program, or leaves in some other way.
+  bool never_returns(llvm::CallBase const& call) const;
+
   /// Whether two pointers may be to the same place.
   bool may_alias(llvm::Value const& a, llvm::Value const& b);
   /// Whether a call may write to the memory at a pointer.
@@ -46,6 +50,8 @@ class MemoryEffects {
   void add_outside(ObjectBits& objects) const;
   void find_callees();
   void find_writes();
+  void find_ends();
+  bool never_returns(llvm::Function const& function) const;
   void add_own_writes(llvm::Function const& function, ObjectBits& objects) const;
   void add_external_writes(llvm::CallBase const& call, ObjectBits& objects) const;
 
@@ -55,6 +61,7 @@ class MemoryEffects {
   std::vector<Index> first_;  // [objects], of the object that a field belongs to
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
+  std::unordered_set<llvm::Function const*> ends_;                 // functions with a body that never return
   std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls
   std::unordered_map<llvm::CallBase const*, ObjectBits> outside_;  // of calls of functions outside
   std::unordered_map<std::uint64_t, bool> aliases_;                // by two sets

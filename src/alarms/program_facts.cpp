@@ -224,7 +224,8 @@ std::vector<std::vector<Origin>> ProgramFacts::statements_of_reports() {
         statements[i].push_back({&instruction});
         bool const has_arguments = isa<llvm::CallBase, llvm::GetElementPtrInst>(instruction);
         for (unsigned k = 0; has_arguments && k < instruction.getNumOperands(); ++k)
-          if (!isa<llvm::Constant>(instruction.getOperand(k))) statements[i].push_back({&instruction, static_cast<int>(k)});
+          if (!isa<llvm::Constant>(instruction.getOperand(k)))
+            statements[i].push_back({&instruction, static_cast<int>(k)});
       }
     }
   return statements;

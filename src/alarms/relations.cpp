@@ -130,7 +130,11 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"DUEdge", {2, [this](Index r) { look_up_data_edges(r); }}},
       {"Writes", {2, [this](Index r) { look_up_writes(r); }}},
       {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
-      {"Root", {1, [this](Index r) { for (auto const& root : facts_.data_flow().roots()) add(r, {vocabulary_.of(root)}); }}},
+      {"Root",
+       {1,
+        [this](Index r) {
+          for (auto const& root : facts_.data_flow().roots()) add(r, {vocabulary_.of(root)});
+        }}},
       {"Reported", {2, [this](Index r) { add_reported(r); }}},
       {"Follows",
        {2,

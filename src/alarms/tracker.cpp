@@ -30,6 +30,15 @@ std::optional<bool> is_null_always(llvm::Value const& leader) {
   return global && !global->hasExternalWeakLinkage() ? std::optional(false) : std::nullopt;
 }
 
+std::optional<bool> are_equal_always(llvm::Value const& one, llvm::Value const& other) {
+  if (&one == &other) return true;
+  if (isa<llvm::ConstantPointerNull>(other)) return is_null_always(one);
+  if (isa<llvm::ConstantPointerNull>(one)) return is_null_always(other);
+  bool const are_objects =
+      isa<llvm::AllocaInst, llvm::GlobalObject>(one) && isa<llvm::AllocaInst, llvm::GlobalObject>(other);
+  return are_objects ? std::optional(false) : std::nullopt;
+}
+
 /// Whether a function outside returns an argument.
 bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Externals const& externals) {
   auto const* function = extract::callee_of(call);
@@ -165,6 +174,23 @@ void Tracker::forget_places(llvm::Value const& base, State& state) {
     if (!names_[i].value && names_[i].address.base == &base) state.alive &= ~(std::uint64_t{1} << i);
 }
 
+std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const& other, State const& state) {
+  if (isa<llvm::ConstantPointerNull>(one)) return are_equal(other, one, state);
+  auto const is_among = [](std::vector<llvm::Value const*> const& list, llvm::Value const& value) {
+    return std::ranges::find(list, &value) != list.end();
+  };
+  if (isa<llvm::ConstantPointerNull>(other)) {
+    if (is_alive(&one, state)) return journey_->is_null;
+    if (state.is_triggered && is_among(journey_->not_null, one)) return false;
+  } else if (is_alive(&one, state) && is_alive(&other, state)) {  // others may point behind it
+    auto const is_same = [&](llvm::Value const& value) {
+      return std::ranges::any_of(journey_->names, [&](auto const* name) { return values_.leader_of(name) == &value; });
+    };
+    if (is_same(one) && is_same(other)) return true;
+  }
+  return are_equal_always(one, other);
+}
+
 // --- a path ---
 
 void Tracker::walk(State state, llvm::Instruction const* from) {
@@ -212,9 +238,9 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
       set(gep, is_alive(gep->getPointerOperand(), state), state);
   } else if (auto const* select = dyn_cast<llvm::SelectInst>(&instruction);
              select && select->getType()->isPointerTy()) {
-    auto const known = conditions_.value_of(select->getCondition(), state.facts, [&](auto const& leader) {
-      return is_alive(&leader, state) ? std::optional(journey_->is_null) : is_null_always(leader);
-    });
+    auto const known = conditions_.value_of(
+        select->getCondition(), state.facts,
+        [&](llvm::Value const& one, llvm::Value const& other) { return are_equal(one, other, state); });
     bool const is_true = is_alive(select->getTrueValue(), state), is_false = is_alive(select->getFalseValue(), state);
     set(select, known ? (known->isZero() ? is_false : is_true) : is_true || is_false, state);
   } else if (values_.leader_of(&instruction) == &instruction && instruction.getType()->isPointerTy()) {
@@ -266,6 +292,7 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
                                   !is_free(here, effects_.bitcode().externals()));
     if (!use(here, state)) return false;
   }
+  if (effects_.never_returns(call)) return false;
   if (!effects_.callees_of(call).functions.empty()) leave_in_memory(&call, state);
   drop_changed(call, state);
   if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) set(&call, is_returned, state);
@@ -285,14 +312,12 @@ void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
 // --- between blocks ---
 
 void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
-  auto const is_null = [&](llvm::Value const& leader) -> std::optional<bool> {
-    if (is_alive(&leader, state)) return journey_->is_null;
-    if (state.is_triggered && std::ranges::find(journey_->not_null, &leader) != journey_->not_null.end()) return false;
-    return is_null_always(leader);
+  auto const are_equal = [&](llvm::Value const& one, llvm::Value const& other) {
+    return this->are_equal(one, other, state);
   };
   auto const* terminator = block.getTerminator();
   if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
-    auto const known = conditions_.value_of(branch->getCondition(), state.facts, is_null);
+    auto const known = conditions_.value_of(branch->getCondition(), state.facts, are_equal);
     for (unsigned side : {0u, 1u}) {
       if (known && known->isZero() != (side == 1)) continue;
       auto next = state;
@@ -302,7 +327,7 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
     return;
   }
   if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
-    auto const known = conditions_.value_of(choice->getCondition(), state.facts, is_null);
+    auto const known = conditions_.value_of(choice->getCondition(), state.facts, are_equal);
     for (auto const& way : choice->cases()) {
       if (known && *known != way.getCaseValue()->getValue()) continue;
       auto next = state;
@@ -342,10 +367,18 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   work_.push_back(std::move(state));
 }
 
+bool Tracker::ends_within(llvm::BasicBlock const& block) const {
+  return std::ranges::any_of(block, [&](llvm::Instruction const& instruction) {
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    return call && effects_.never_returns(*call);
+  });
+}
+
 bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const {
+  if (ends_within(from)) return false;
   auto const* branch = dyn_cast<llvm::BranchInst>(from.getTerminator());
   if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) return true;
-  auto const known = conditions_.value_of(branch->getCondition(), conditions_.facts_at(from), is_null_always);
+  auto const known = conditions_.value_of(branch->getCondition(), conditions_.facts_at(from), are_equal_always);
   return !known || &to == branch->getSuccessor(known->isZero() ? 1 : 0);
 }
 
@@ -356,9 +389,10 @@ bool Tracker::is_reachable(llvm::BasicBlock const& block) {
   while (!work.empty()) {
     auto const* from = work.back();
     work.pop_back();
+    if (ends_within(*from)) continue;
     auto const* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
     auto const known = branch && branch->isConditional()
-                           ? conditions_.value_of(branch->getCondition(), {}, is_null_always)
+                           ? conditions_.value_of(branch->getCondition(), {}, are_equal_always)
                            : std::nullopt;
     for (auto const* to : llvm::successors(from)) {
       if (known && to != branch->getSuccessor(known->isZero() ? 1 : 0)) continue;

@@ -69,6 +69,7 @@ class Tracker {
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 
  private:
+  bool ends_within(llvm::BasicBlock const& block) const;
   struct State {
     llvm::BasicBlock const* block = nullptr;
     std::uint64_t alive = 0;  // names that are the pointer, a bit for each
@@ -92,6 +93,7 @@ class Tracker {
   std::uint64_t bit_of(Address const& address, llvm::Value const* pointer);
   bool is_alive(llvm::Value const* value, State const& state);
   void set(llvm::Value const* value, bool is_alive, State& state);
+  std::optional<bool> are_equal(llvm::Value const& one, llvm::Value const& other, State const& state);
   void forget_places(llvm::Value const& base, State& state);
 
   // --- paths ---

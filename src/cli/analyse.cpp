@@ -80,8 +80,10 @@ void report(alarms::Analysed const& analysed, Model const& model, Index without_
     text +=
         fmt::format("  of these, {} have no derivation and count as certain (--max-clauses)\n", analysed.given_facts);
   if (analysed.unplaced_reports > 0)
-    text += fmt::format("  {} of the reports are of lines in which the program has no statement\n", analysed.unplaced_reports);
-  if (without_place > 0) text += fmt::format("  {} name no place, and are left out\n", counted(without_place, "report"));
+    text += fmt::format("  {} of the reports are of lines in which the program has no statement\n",
+                        analysed.unplaced_reports);
+  if (without_place > 0)
+    text += fmt::format("  {} name no place, and are left out\n", counted(without_place, "report"));
   if (a.json)
     print_json(report);
   else

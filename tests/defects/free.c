@@ -297,6 +297,20 @@ int close_good(void) {
   return c;
 }
 
+int buffer_bad(int n) {
+  char small[8], *p = n > 8 ? allocate(n) : small;
+  p[0] = 1;
+  if (p != small) free(p);
+  return p[0];  // BAD free
+}
+int buffer_good(int n) {
+  char small[8], *p = n > 8 ? allocate(n) : small;
+  p[0] = 1;
+  int x = p[0];
+  if (p != small) free(p);
+  return p == small ? p[0] : x;
+}
+
 int main(int argc, char **argv) {
   struct node *n = allocate(sizeof *n), *m = allocate(sizeof *m);
   memset(n, 0, sizeof *n);
@@ -322,5 +336,6 @@ int main(int argc, char **argv) {
   free(grow_good(allocate(3)));
   return simple_bad() + simple_good() + loop_bad(argc) + loop_good(argc) + wrapper_bad() + wrapper_good() +
          member_bad() + member_good() + global_bad() + global_good() + returned_bad() + returned_good() + alias_bad() +
-         alias_good() + error_bad(argc) + error_good(argc) + close_bad() + close_good() + (argv[0] != NULL);
+         alias_good() + error_bad(argc) + error_good(argc) + close_bad() + close_good() + buffer_bad(argc) +
+         buffer_good(argc) + (argv[0] != NULL);
 }

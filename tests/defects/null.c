@@ -243,6 +243,31 @@ int out_good(int c) {
   return *p;
 }
 
+static void stop(void) {
+  puts("no memory");
+  exit(1);
+}
+static void warn(void) { puts("no memory"); }
+static int *get_warned(void) {
+  int *p = malloc(sizeof *p);
+  if (!p) warn();
+  return p;
+}
+int warned_bad(void) {
+  int *p = get_warned();
+  return *p = 1;  // BAD null
+}
+static int *get_or_stop(unsigned long size) {
+  int *p = malloc(size);
+  if (p || size == 0) return p;
+  stop();
+  return NULL;
+}
+int warned_good(void) {
+  int *p = get_or_stop(sizeof *p);
+  return *p = 1;
+}
+
 int main(int argc, char **argv) {
   int values[3] = {1, 2, argc}, x = argc;
   struct node second = {2, NULL}, first = {1, &second};
@@ -254,7 +279,7 @@ int main(int argc, char **argv) {
             loop_good(&first) + (int)library_bad() + (int)library_good() + callback_bad() + callback_good() +
             parameter_bad(argc) + parameter_good(argc) + array_bad(argc) + array_good(argc) + late_bad(&pair) +
             late_good(&pair) + choice_bad(argc, &x) + choice_good(argc, &x) + global_bad() + global_good() +
-            switch_bad(argc) + switch_good(argc) + out_bad(argc) + out_good(argc);
+            switch_bad(argc) + switch_good(argc) + out_bad(argc) + out_good(argc) + warned_bad() + warned_good();
   struct node *n = allocate_bad(sum), *m = allocate_good(sum);
   printf("%d %d %s\n", n->value, m->value, argv[0]);
   return 0;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <hornbill/analysis/clauses.hpp>
 #include <hornbill/alarms/reports.hpp>
+#include <hornbill/analysis/clauses.hpp>
 #include <hornbill/datalog.hpp>
 #include <hornbill/elim/order.hpp>
 #include <hornbill/error.hpp>

@@ -49,9 +49,9 @@ struct Analysed {
   std::vector<Index> alarms;                    ///< tuples
   std::map<std::string, double> probabilities;  ///< of rules
   std::vector<ClientReport> clients;
-  Index points_to_facts = 0;  ///< that alarms depend on
+  Index points_to_facts = 0;   ///< that alarms depend on
   Index unplaced_reports = 0;  ///< in whose lines the program has no statement
-  Index given_facts = 0;      ///< of these without a derivation, since `max_clauses` was met: they count as certain
+  Index given_facts = 0;       ///< of these without a derivation, since `max_clauses` was met: they count as certain
 };
 
 /// Solves the program's constraints, evaluates the clients' rules, and derives the points-to facts that alarms depend
