@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <Kokkos_Timer.hpp>
 
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/datalog/ground.hpp>
@@ -37,9 +38,12 @@ class Analysis {
         facts_(program, derivations_.solution(), options_.reports) {}
 
   Analysed run(std::vector<Client> const& clients) {
+    analysed_.points_to_seconds = timer_.seconds();
     for (auto const& client : clients) add(client);
     if (!options_.reports.empty()) add_reports();
+    timer_.reset();
     derive_points_to();
+    analysed_.derivation_seconds = timer_.seconds();
     return std::move(analysed_);
   }
 
@@ -48,13 +52,14 @@ class Analysis {
   void add_reports();
   void add_agreements(std::vector<Index> const& of_ours);
   void add_clause(std::string const& rule_name, std::vector<Index> const& body, Index head);
-  void add_clauses(Client const& client, analysis::Pruned const& pruned);
+  void add_clauses(Client const& client, analysis::Pruned const& pruned, std::vector<Index> const& tuples);
   void add_probabilities(Client const& client);
   void derive_points_to();
   Index tuple_of(std::string const& name);
   Index tuple_of(points_to::Fact const& fact);
   Index rule_of(std::string const& name);
 
+  Kokkos::Timer timer_;  // begins with the object, before points-to sets are solved
   extract::Program const& program_;
   AnalyseOptions options_;
   points_to::Derivations derivations_;
@@ -115,6 +120,7 @@ std::size_t affordable(analysis::ClauseSet const& clauses, std::vector<Index> co
 }
 
 void Analysis::add(Client const& client) {
+  Kokkos::Timer const timer;
   add_probabilities(client);
   auto const& file = client.file.empty() ? client.name : client.file;
   auto rules = datalog::parse(client.rules, file);
@@ -125,24 +131,28 @@ void Analysis::add(Client const& client) {
   try {
     relations.provide();
     auto const grounded = datalog::ground(
-        rules, database, {.is_forward = true, .per_tuple = options_.derivations, .all = to_look_at * left});
-    std::unordered_map<std::string, Index> number_of;
-    for (Index t = 0; t < grounded.clauses.num_tuples(); ++t) number_of[grounded.clauses.tuple_names[t]] = t;
-    std::vector<Index> alarms;
-    for (auto const& name : grounded.outputs) alarms.push_back(number_of.at(name));
-    auto const num_alarms = alarms.size();
+        rules, database, {.is_forward = true, .per_tuple = options_.derivations, .all = to_look_at * left}, false);
+    auto alarms = grounded.outputs;
     alarms.resize(affordable(grounded.clauses, alarms, left));
-    analysed_.clients.push_back({client.name, static_cast<Index>(alarms.size()), 0,
-                                 grounded.is_complete && alarms.size() == num_alarms, relations.num_passed_over()});
-    if (alarms.empty()) return;
-    auto const pruned = analysis::prune(grounded.clauses, alarms, {}, client.name);
-    auto const selected = pruned.clauses.tuple_names;
-    for (auto const& name : selected)
-      if (auto const tuple = grounded.tuples[number_of.at(name)]; relations.is_points_to(tuple)) {
-        auto const [variable, object] = relations.fact_of(tuple);
-        tuples_.emplace(name, tuple_of(points_to::Fact{variable, object}));
+    bool const is_complete = grounded.is_complete && alarms.size() == grounded.outputs.size();
+    analysed_.clients.push_back(
+        {client.name, static_cast<Index>(alarms.size()), 0, is_complete, relations.num_passed_over(), 0});
+    if (!alarms.empty()) {
+      auto const pruned = analysis::prune(grounded.clauses, alarms, {}, client.name);
+      std::vector<Index> tuples;
+      datalog::TupleNames names(database);
+      for (auto const& number : pruned.clauses.tuple_names) {
+        auto const& tuple = grounded.tuples[static_cast<std::size_t>(std::stoi(number))];
+        if (relations.is_points_to(tuple)) {
+          auto const [variable, object] = relations.fact_of(tuple);
+          tuples.push_back(tuple_of(points_to::Fact{variable, object}));
+        } else {
+          tuples.push_back(tuple_of(names.of(tuple)));
+        }
       }
-    add_clauses(client, pruned);
+      add_clauses(client, pruned, tuples);
+    }
+    analysed_.clients.back().seconds = timer.seconds();
   } catch (InputError const& e) {
     throw InputError(file, "", e.what());
   }
@@ -192,17 +202,19 @@ void Analysis::add_agreements(std::vector<Index> const& of_ours) {
     }
 }
 
-void Analysis::add_clauses(Client const& client, analysis::Pruned const& pruned) {
+/// \param tuples  of all, by those of the client
+void Analysis::add_clauses(Client const& client, analysis::Pruned const& pruned, std::vector<Index> const& tuples) {
   auto const& clauses = pruned.clauses;
-  std::vector<Index> body;
+  std::vector<Index> body, rules, rule_numbers;
+  for (auto const& name : clauses.rule_names) rule_numbers.push_back(rule_of(client.name + "." + name));
   for (Index c = 0; c < clauses.num_clauses(); ++c) {
     body.clear();
-    for (Index const premise : clauses.body_of(c)) body.push_back(tuple_of(clauses.tuple_names[premise]));
-    std::vector<Index> rules;
-    for (Index const rule : clauses.rules_of(c)) rules.push_back(rule_of(client.name + "." + clauses.rule_names[rule]));
-    analysed_.clauses.add(tuple_of(clauses.tuple_names[clauses.heads[c]]), body, rules);
+    rules.clear();
+    for (Index const premise : clauses.body_of(c)) body.push_back(tuples[premise]);
+    for (Index const rule : clauses.rules_of(c)) rules.push_back(rule_numbers[rule]);
+    analysed_.clauses.add(tuples[clauses.heads[c]], body, rules);
   }
-  for (Index const alarm : pruned.alarms) analysed_.alarms.push_back(tuple_of(clauses.tuple_names[alarm]));
+  for (Index const alarm : pruned.alarms) analysed_.alarms.push_back(tuples[alarm]);
   analysed_.clients.back().clauses = clauses.num_clauses();
 }
 

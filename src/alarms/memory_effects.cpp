@@ -143,13 +143,19 @@ void MemoryEffects::add_outside(ObjectBits& objects) const {
 }
 
 /// \param are_whole  all fields of each object
-void MemoryEffects::add(Index set, ObjectBits& objects, bool are_whole) const {
-  for (Index const object : solution_.objects_of_set(set)) {
-    if (object == extract::outside) add_outside(objects);
-    set_bit(objects, object);
-    Index const first = first_[object];
-    for (Index i = 0; are_whole && i < system_.object_sizes[first]; ++i) set_bit(objects, first + i);
+void MemoryEffects::add(Index set, ObjectBits& objects, bool are_whole) {
+  auto& bits = bits_of_set_[are_whole ? 1 : 0][set];
+  if (bits.empty()) {
+    bits.resize(objects.size());
+    for (Index const object : solution_.objects_of_set(set)) {
+      if (object == extract::outside) add_outside(bits);
+      Index const first = are_whole ? first_[object] : object;
+      if (are_whole && has_bit(bits, first) && object != first) continue;
+      for (Index i = 0; i < (are_whole ? std::max<Index>(system_.object_sizes[first], 1) : 1); ++i)
+        set_bit(bits, first + i);
+    }
   }
+  for (std::size_t i = 0; i < bits.size(); ++i) objects[i] |= bits[i];
 }
 
 bool MemoryEffects::meets(ObjectBits const& objects, Index set) const {
@@ -184,7 +190,7 @@ bool MemoryEffects::may_alias(llvm::Value const& a, llvm::Value const& b) {
 
 // --- what functions write ---
 
-void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& objects) const {
+void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& objects) {
   auto const* const function = extract::callee_of(call);
   auto const known = function ? bitcode_.externals().find(function->getName().str()) : bitcode_.externals().end();
   bool const is_known = known != bitcode_.externals().end();
@@ -199,7 +205,7 @@ void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& 
   if (!is_known) add_outside(objects);
 }
 
-void MemoryEffects::add_own_writes(llvm::Function const& function, ObjectBits& objects) const {
+void MemoryEffects::add_own_writes(llvm::Function const& function, ObjectBits& objects) {
   std::unordered_set<Index> sets;
   for (auto const& instruction : llvm::instructions(function)) {
     if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {

@@ -46,14 +46,14 @@ class MemoryEffects {
  private:
   Index set_of(llvm::Value const& pointer) const;
   bool meets(ObjectBits const& objects, Index set) const;
-  void add(Index set, ObjectBits& objects, bool are_whole) const;
+  void add(Index set, ObjectBits& objects, bool are_whole);
   void add_outside(ObjectBits& objects) const;
   void find_callees();
   void find_writes();
   void find_ends();
   bool never_returns(llvm::Function const& function) const;
-  void add_own_writes(llvm::Function const& function, ObjectBits& objects) const;
-  void add_external_writes(llvm::CallBase const& call, ObjectBits& objects) const;
+  void add_own_writes(llvm::Function const& function, ObjectBits& objects);
+  void add_external_writes(llvm::CallBase const& call, ObjectBits& objects);
 
   points_to::ConstraintSystem const& system_;
   points_to::Solution const& solution_;
@@ -64,6 +64,7 @@ class MemoryEffects {
   std::unordered_set<llvm::Function const*> ends_;                 // functions with a body that never return
   std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls
   std::unordered_map<llvm::CallBase const*, ObjectBits> outside_;  // of calls of functions outside
+  std::unordered_map<Index, ObjectBits> bits_of_set_[2];           // and of whole objects
   std::unordered_map<std::uint64_t, bool> aliases_;                // by two sets
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <Kokkos_Timer.hpp>
 
 #include <hornbill/alarms.hpp>
 #include <hornbill/analysis/build.hpp>
@@ -53,7 +54,8 @@ analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArgumen
   return analysis::compress(analysed.clauses, analysed.alarms, a.output);
 }
 
-void report(alarms::Analysed const& analysed, Model const& model, Index without_place, AnalyseArguments const& a) {
+void report(alarms::Analysed const& analysed, Model const& model, Index without_place, double extract_seconds,
+            AnalyseArguments const& a) {
   nlohmann::json report{{"file", a.output},
                         {"clauses", analysed.clauses.num_clauses()},
                         {"points_to_facts", analysed.points_to_facts},
@@ -61,6 +63,9 @@ void report(alarms::Analysed const& analysed, Model const& model, Index without_
                         {"variables", model.graph.num_variables},
                         {"factors", model.graph.num_factors()},
                         {"alarms", analysed.alarms.size()},
+                        {"points_to_seconds", analysed.points_to_seconds},
+                        {"derivation_seconds", analysed.derivation_seconds},
+                        {"extract_seconds", extract_seconds},
                         {"unplaced_reports", analysed.unplaced_reports},
                         {"reports_without_place", without_place}};
   auto text =
@@ -69,7 +74,8 @@ void report(alarms::Analysed const& analysed, Model const& model, Index without_
     report["clients"][client.name] = {{"alarms", client.alarms},
                                       {"clauses", client.clauses},
                                       {"complete", client.is_complete},
-                                      {"passed_over", client.passed_over}};
+                                      {"passed_over", client.passed_over},
+                                      {"seconds", client.seconds}};
     text +=
         fmt::format("  {:<8} {}, {}{}\n", client.name, counted(client.alarms, "alarm"),
                     counted(client.clauses, "clause"), client.is_complete ? "" : "; there are more (--max-clauses)");
@@ -118,7 +124,9 @@ void run_analyse(AnalyseArguments const& a) {
   auto [reports, without_place] = read_reports(a.reports);
   auto options = a.options;
   options.reports = std::move(reports);
+  Kokkos::Timer const timer;
   extract::Program const program(a.files, a.extract);
+  auto const extract_seconds = timer.seconds();
   auto const analysed = alarms::analyse(program, clients, options);
   probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());
   auto const [kept, alarms, removed] = simplified(analysed, a);
@@ -127,7 +135,7 @@ void run_analyse(AnalyseArguments const& a) {
                                            a.probabilities.empty() ? "--probabilities" : a.probabilities);
   if (!a.clauses.empty()) analysis::write_clauses(analysed.clauses, a.clauses);
   io::write_model(model, a.output);
-  report(analysed, model, without_place, a);
+  report(analysed, model, without_place, extract_seconds, a);
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void ground(GroundArguments const& a) {
   std::vector<io::FileContents> files{{a.out, analysis::to_string(clauses)}};
   if (!a.alarms.empty()) {
     files.push_back({a.alarms, {}});
-    for (auto const& name : outputs) files.back().bytes += io::as_line(name) + "\n";
+    for (Index const tuple : outputs) files.back().bytes += io::as_line(clauses.tuple_names[tuple]) + "\n";
   }
   io::write_together(files);
   nlohmann::json report{{"file", a.out}, {"clauses", clauses.num_clauses()}, {"outputs", outputs.size()}};

@@ -4,31 +4,18 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
+#include <string>
 
 #include <fmt/format.h>
 
 namespace hornbill::datalog {
-namespace {
+std::string TupleNames::of(Tuple const& tuple) {
+  auto name = database_.name(tuple);
+  if (!known_.insert(name).second) name += fmt::format(" [{}]", database_.formal_name(tuple));
+  return name;
+}
 
-/// Names of tuples, each of one tuple.
-class TupleNames {
- public:
-  explicit TupleNames(Database const& database) : database_(database) {}
-  std::string of(Tuple const& tuple) {
-    auto name = database_.name(tuple);
-    if (!known_.insert(name).second) name += fmt::format(" [{}]", database_.formal_name(tuple));
-    return name;
-  }
-
- private:
-  Database const& database_;
-  std::unordered_set<std::string> known_;
-};
-
-}  // namespace
-
-Grounded ground(Program const& program, Database& database, DeriveLimits const& limits) {
+Grounded ground(Program const& program, Database& database, DeriveLimits const& limits, bool are_named) {
   Grounded grounded;
   auto& clauses = grounded.clauses;
   std::map<std::string, Index> rules;
@@ -51,7 +38,7 @@ Grounded ground(Program const& program, Database& database, DeriveLimits const& 
     auto& number = of_relation[tuple.number];
     if (number < 0) {
       number = clauses.num_tuples();
-      clauses.tuple_names.push_back(names.of(tuple));
+      clauses.tuple_names.push_back(are_named ? names.of(tuple) : std::to_string(number));
       grounded.tuples.push_back(tuple);
     }
     return number;
@@ -77,7 +64,7 @@ Grounded ground(Program const& program, Database& database, DeriveLimits const& 
   for (std::size_t r = 0; r < program.relations.size(); ++r)
     if (program.relations[r].is_output && program.relations[r].is_derived)
       for (Index const number : numbers[r])
-        if (number >= 0) grounded.outputs.push_back(clauses.tuple_names[number]);
+        if (number >= 0) grounded.outputs.push_back(number);
   return grounded;
 }
 

@@ -42,6 +42,7 @@ struct ClientReport {
   Offset clauses = 0;
   bool is_complete = true;  ///< `max_clauses` was enough for it; otherwise there are more alarms
   Index passed_over = 0;    ///< loads and stores through pointers to more than `max_objects`
+  double seconds = 0;
 };
 
 struct Analysed {
@@ -49,9 +50,10 @@ struct Analysed {
   std::vector<Index> alarms;                    ///< tuples
   std::map<std::string, double> probabilities;  ///< of rules
   std::vector<ClientReport> clients;
-  Index points_to_facts = 0;   ///< that alarms depend on
-  Index unplaced_reports = 0;  ///< in whose lines the program has no statement
-  Index given_facts = 0;       ///< of these without a derivation, since `max_clauses` was met: they count as certain
+  double points_to_seconds = 0, derivation_seconds = 0;  ///< solving, and what functions write; deriving its facts
+  Index points_to_facts = 0;                             ///< that alarms depend on
+  Index unplaced_reports = 0;                            ///< in whose lines the program has no statement
+  Index given_facts = 0;  ///< of these without a derivation, since `max_clauses` was met: they count as certain
 };
 
 /// Solves the program's constraints, evaluates the clients' rules, and derives the points-to facts that alarms depend

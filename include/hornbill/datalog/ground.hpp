@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <hornbill/analysis/clauses.hpp>
@@ -91,15 +92,28 @@ class Database {
 /// \throws InputError naming the file and line
 void read_facts(Program& program, std::string const& folder, Database& database);
 
+/// Names of tuples, each of one tuple: those of one sentence have their relations behind it, `sentence
+/// [Relation(a,b)]`, but for the first one.
+class TupleNames {
+ public:
+  explicit TupleNames(Database const& database) : database_(database) {}
+  /// A tuple's name, which is asked for once.
+  std::string of(Tuple const& tuple);
+
+ private:
+  Database const& database_;
+  std::unordered_set<std::string> known_;
+};
+
 /// All instances as clauses, and the tuples of `.output` relations that are derived: others have no clause.
 struct Grounded {
   analysis::ClauseSet clauses;
-  std::vector<std::string> outputs;  ///< names, in the order of relations and their tuples
-  std::vector<Tuple> tuples;         ///< [clauses.num_tuples()]
-  bool is_complete = true;           ///< as Database::derive() says
+  std::vector<Index> outputs;  ///< of the clauses' tuples, in the order of relations and their tuples
+  std::vector<Tuple> tuples;   ///< [clauses.num_tuples()]
+  bool is_complete = true;     ///< as Database::derive() says
 };
-/// Two tuples of one sentence have their relations behind it, `sentence [Relation(a,b)]`, but for the first one.
+/// \param are_named  or else a tuple's name is its number among the clauses' tuples, for who names those that are left
 /// \throws InputError, CapacityError as Database::derive() does
-Grounded ground(Program const& program, Database& database, DeriveLimits const& limits = {});
+Grounded ground(Program const& program, Database& database, DeriveLimits const& limits = {}, bool are_named = true);
 
 }  // namespace hornbill::datalog
