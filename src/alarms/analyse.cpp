@@ -55,6 +55,7 @@ class Analysis {
   void add_clauses(Client const& client, analysis::Pruned const& pruned, std::vector<Index> const& tuples);
   void add_probabilities(Client const& client);
   void derive_points_to();
+  void add_derivation(points_to::Derivation const& derivation, std::vector<Index>& body, std::vector<Index>& rules);
   Index tuple_of(std::string const& name);
   Index tuple_of(points_to::Fact const& fact);
   Index rule_of(std::string const& name);
@@ -232,9 +233,27 @@ void Analysis::add_probabilities(Client const& client) {
   });
 }
 
+/// Premises that a derivation has. A fact of a variable that is not the program's is not there itself: the derivation
+/// is also by the rules that derive it.
+void Analysis::add_derivation(points_to::Derivation const& derivation, std::vector<Index>& body,
+                              std::vector<Index>& rules) {
+  constexpr double of_a_statement = 0.99;
+  auto const* const kind =
+      points_to::name_of(program_.constraints().constraints[static_cast<std::size_t>(derivation.constraint)].kind);
+  rules.push_back(rule_of(kind));
+  analysed_.probabilities[kind] = of_a_statement;
+  for (int i = 0; i < derivation.num_premises; ++i) {
+    auto const& premise = derivation.premises[static_cast<std::size_t>(i)];
+    if (facts_.names().is_anonymous(premise.variable)) {
+      add_derivation(derivations_.of(premise, 1).front(), body, rules);
+    } else if (Index const tuple = tuple_of(premise); std::ranges::find(body, tuple) == body.end()) {
+      body.push_back(tuple);
+    }
+  }
+}
+
 /// Shallow ones first: those that alarms need, then those that these need.
 void Analysis::derive_points_to() {
-  constexpr double of_a_statement = 0.99;
   for (std::size_t next = 0; next < waiting_.size(); ++next) {
     auto const fact = waiting_[next];
     ++analysed_.points_to_facts;
@@ -245,15 +264,9 @@ void Analysis::derive_points_to() {
     }
     auto const most = std::min<Offset>(left, options_.derivations);
     for (auto const& derivation : derivations_.of(fact, static_cast<std::size_t>(most))) {
-      std::vector<Index> body;
-      for (int i = 0; i < derivation.num_premises; ++i) {
-        Index const premise = tuple_of(derivation.premises[static_cast<std::size_t>(i)]);
-        if (std::ranges::find(body, premise) == body.end()) body.push_back(premise);
-      }
-      auto const kind = program_.constraints().constraints[static_cast<std::size_t>(derivation.constraint)].kind;
-      Index const rule = rule_of(points_to::name_of(kind));
-      analysed_.probabilities[points_to::name_of(kind)] = of_a_statement;
-      analysed_.clauses.add(points_to_.at(fact), body, std::span(&rule, 1));
+      std::vector<Index> body, rules;
+      add_derivation(derivation, body, rules);
+      analysed_.clauses.add(points_to_.at(fact), body, rules);
     }
   }
 }

@@ -66,6 +66,11 @@ std::string PointsToNames::variable(Index variable) {
                 fmt::format("value {}", variable));
 }
 
+bool PointsToNames::is_anonymous(Index variable) const {
+  bool const has_name = !system_.variable_names.empty() && !system_.variable_names[variable].empty();
+  return !has_name && variable >= system_.num_objects() && !value_of_.contains(variable);
+}
+
 std::string PointsToNames::object(Index object) const {
   auto const& names = system_.variable_names;
   if (!names.empty() && !names[object].empty()) return names[object];

@@ -60,6 +60,8 @@ class PointsToNames {
                 Expressions& expressions);
 
   std::string variable(Index variable);
+  /// Whether a variable is of the analysis alone: no variable or value of the program.
+  bool is_anonymous(Index variable) const;
   std::string object(Index object) const;
 
  private:

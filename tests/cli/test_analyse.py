@@ -56,10 +56,10 @@ class Analyse(CommandLine):
 
     def test_limits(self):
         program = self.compile(LIST)
-        small = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 8, "--json")[0])
+        small = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 7, "--json")[0])
         self.assertEqual(small["alarms"], 1)
         self.assertGreater(small["given_facts"], 0)
-        self.assertLessEqual(small["clauses"], 8)
+        self.assertLessEqual(small["clauses"], 7)
         none = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 2, "--json")[0])
         self.assertEqual((none["alarms"], none["clients"]["free"]["complete"]), (0, False))
         single = json.loads(run("analyse", program, "-o", "alarms.h5", "--derivations", 1, "--json")[0])
