@@ -83,6 +83,20 @@ std::vector<Origin> ProgramFacts::nulls() {
   return nulls;
 }
 
+/// Whether a block frees a pointer. A test before that is custom, and `delete` has one: it does not say that the
+/// pointer may be null.
+bool ProgramFacts::frees(llvm::BasicBlock const& block, llvm::Value const& pointer) {
+  auto const& values = tracker(*block.getParent()).values();
+  return std::ranges::any_of(block, [&](llvm::Instruction const& instruction) {
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    for (unsigned i = 0; call && i < call->arg_size(); ++i)
+      if (is_free({call, i}, effects_.bitcode().externals()) &&
+          values.leader_of(call->getArgOperand(i)) == values.leader_of(&pointer))
+        return true;
+    return false;
+  });
+}
+
 std::vector<Origin> ProgramFacts::null_tests() {
   std::vector<Origin> tests;
   for (auto const& function : effects_.module())
@@ -92,7 +106,7 @@ std::vector<Origin> ProgramFacts::null_tests() {
       if (auto const* branch = dyn_cast<llvm::BranchInst>(&instruction)) {
         bool const is_equal =
             llvm::cast<llvm::ICmpInst>(branch->getCondition())->getPredicate() == llvm::CmpInst::ICMP_EQ;
-        tests.push_back({branch, is_equal ? 0 : 1});
+        if (!frees(*branch->getSuccessor(is_equal ? 1 : 0), *pointer)) tests.push_back({branch, is_equal ? 0 : 1});
       } else if (std::ranges::any_of(instruction.users(),
                                      [](auto const* user) { return isa<llvm::SelectInst, llvm::ZExtInst>(user); })) {
         tests.push_back({&instruction, 0});

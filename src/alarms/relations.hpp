@@ -58,6 +58,7 @@ class ProgramFacts {
 
  private:
   bool is_null(llvm::Value const& value, Tracker& tracker);
+  bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
   void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
 
   extract::Program const& program_;

@@ -92,6 +92,12 @@ class Analyse(CommandLine):
         self.write("mine.txt", "run: sink\n")
         self.assertIn("mine.txt:line 1: an effect ends where the number of an argument, from 0 is needed", run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", code=3)[1])
 
+    def test_new_and_delete(self):
+        self.write("list.cpp", "int main() {\n  int *p = new int(1);\n  int x = *p;\n  delete p;\n  return *p + x;\n}\n")
+        subprocess.run([CLANG, "-x", "c++", "-g", "-w", "-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "list.cpp"], check=True)
+        run("analyse", "list.bc", "-o", "alarms.h5")
+        self.assertEqual(list(self.alarms()), ["list.cpp:5:10 p may be used after list.cpp:4:3 p is freed"])
+
     def test_rules(self):
         program = self.compile(LIST)
         self.write("mine.dl", ".decl Frees(u: symbol) input\n.decl Bad(u: symbol) output //: {u} is bad\nBad(u) :- Frees(u).\n")
