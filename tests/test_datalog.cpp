@@ -172,6 +172,21 @@ std::string random_program(std::mt19937& rng) {
   return text + "P(2).\n";
 }
 
+using Fact = std::pair<Index, std::vector<datalog::Value>>;
+
+/// Six facts of the first two relations of a random program, of few values.
+std::vector<Fact> random_facts(std::mt19937& rng, datalog::Program const& program) {
+  std::vector<Fact> facts;
+  for (Index i = 0; i < 6; ++i) {
+    Index const relation = rng() % 3 == 0 ? 1 : 0;
+    std::vector<datalog::Value> values;
+    for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
+      values.push_back(static_cast<datalog::Value>(rng() % 3));
+    facts.emplace_back(relation, values);
+  }
+  return facts;
+}
+
 }  // namespace
 
 TEST_CASE("datalog: all instances of rules") {
@@ -208,11 +223,7 @@ TEST_CASE("datalog: random programs beside all that could hold") {
     auto const program = datalog::parse(text, "x.dl");
     datalog::Database database(program);
     std::set<Enumeration::Row> facts;
-    for (Index i = 0; i < 6; ++i) {
-      Index const relation = rng() % 3 == 0 ? 1 : 0;
-      std::vector<datalog::Value> values;
-      for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
-        values.push_back(static_cast<datalog::Value>(rng() % 3));
+    for (auto const& [relation, values] : random_facts(rng, program)) {
       database.add(relation, values);
       facts.emplace(relation, values);
     }
@@ -240,11 +251,7 @@ TEST_CASE("datalog: tuples that are looked up are those that could be stored") {
     auto const program = datalog::parse(text, "x.dl");
     datalog::Database stored(program), mixed(program);
     std::vector<std::vector<datalog::Value>> looked_up;
-    for (Index i = 0; i < 6; ++i) {
-      Index const relation = rng() % 2 == 0 ? 1 : 0;
-      std::vector<datalog::Value> values;
-      for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
-        values.push_back(static_cast<datalog::Value>(rng() % 3));
+    for (auto const& [relation, values] : random_facts(rng, program)) {
       bool const is_new = std::ranges::find(looked_up, values) == looked_up.end();
       stored.add(relation, values);
       if (relation == 1 && is_new) looked_up.push_back(values);
@@ -278,11 +285,7 @@ TEST_CASE("datalog: forward instances derive all that follows") {
     std::mt19937 rng(seed);
     auto const program = datalog::parse(random_program(rng), "x.dl");
     datalog::Database all(program), some(program);
-    for (Index i = 0; i < 6; ++i) {
-      Index const relation = rng() % 3 == 0 ? 1 : 0;
-      std::vector<datalog::Value> values;
-      for (std::size_t k = 0; k < program.relations[relation].arity(); ++k)
-        values.push_back(static_cast<datalog::Value>(rng() % 3));
+    for (auto const& [relation, values] : random_facts(rng, program)) {
       all.add(relation, values);
       some.add(relation, values);
     }

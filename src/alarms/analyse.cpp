@@ -12,7 +12,6 @@
 #include <hornbill/analysis/prune.hpp>
 #include <hornbill/datalog/ground.hpp>
 #include <hornbill/error.hpp>
-#include <hornbill/io/text_file.hpp>
 #include <hornbill/points_to/derivations.hpp>
 
 #include "relations.hpp"
@@ -163,17 +162,14 @@ void Analysis::add_reports() {
   auto const of_ours = analysed_.alarms;
   add({"reported", reported_rules, reported_probabilities});
   add_agreements(of_ours);
-  std::vector<bool> is_derived(static_cast<std::size_t>(analysed_.clauses.num_tuples()));
-  for (Index const head : analysed_.clauses.heads) is_derived[head] = true;
-  std::set<Index> const known(analysed_.alarms.begin(), analysed_.alarms.end());
-  std::set<Index> others;
+  std::set<Index> const derived(analysed_.clauses.heads.begin(), analysed_.clauses.heads.end());
+  std::set<Index> known(analysed_.alarms.begin(), analysed_.alarms.end());
   for (auto const& report : options_.reports) {
     Index const tuple = tuple_of(report.text());
-    if (known.contains(tuple) || !others.insert(tuple).second) continue;
+    if (!known.insert(tuple).second) continue;
     analysed_.alarms.push_back(tuple);
     ++analysed_.clients.back().alarms;
-    bool const has_reason = static_cast<std::size_t>(tuple) < is_derived.size() && is_derived[tuple];
-    if (!has_reason) add_clause("reported.alone", {}, tuple);
+    if (!derived.contains(tuple)) add_clause("reported.alone", {}, tuple);
   }
   analysed_.unplaced_reports = facts_.num_unplaced_reports();
 }
@@ -220,17 +216,8 @@ void Analysis::add_clauses(Client const& client, analysis::Pruned const& pruned,
 }
 
 void Analysis::add_probabilities(Client const& client) {
-  io::for_each_line(client.name, client.probabilities, [&](std::string_view line, int) {
-    line = io::trimmed(line);
-    if (line.empty() || line.front() == '#') return;
-    auto const colon = line.find(':');
-    double probability = -1;
-    if (colon != std::string_view::npos)
-      probability = std::strtod(std::string(line.substr(colon + 1)).c_str(), nullptr);
-    if (colon == std::string_view::npos || !(probability >= 0 && probability <= 1))
-      throw InputError(fmt::format("'{}' is not a rule and its probability, as in R0: 0.9", line));
-    analysed_.probabilities[fmt::format("{}.{}", client.name, line.substr(0, colon))] = probability;
-  });
+  for (auto const& [rule, probability] : analysis::rule_probabilities(client.probabilities, client.name))
+    analysed_.probabilities[client.name + "." + rule] = probability;
 }
 
 /// Premises that a derivation has. A fact of a variable that is not the program's is not there itself: the derivation

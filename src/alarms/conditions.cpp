@@ -24,20 +24,25 @@ Facts::const_iterator place_of(Facts const& facts, llvm::Value const* leader) {
   return std::ranges::lower_bound(facts, leader, std::less<>(), &Facts::value_type::first);
 }
 
-/// Of `and`, `or` and selections that stand for them: whether both operands follow from the result.
-bool is_and(llvm::Value const* value) {
-  if (auto const* operation = dyn_cast<llvm::BinaryOperator>(value))
-    return operation->getOpcode() == llvm::Instruction::And;
+/// The constant that a selection of truths has on a side; none if it is another selection.
+llvm::ConstantInt const* truth_of(llvm::Value const* value, bool on_true_side) {
   auto const* select = dyn_cast<llvm::SelectInst>(value);
-  auto const* otherwise = select ? dyn_cast<llvm::ConstantInt>(select->getFalseValue()) : nullptr;
-  return otherwise && otherwise->isZero();
+  if (!select || !select->getType()->isIntegerTy(1)) return nullptr;
+  return dyn_cast<llvm::ConstantInt>(on_true_side ? select->getTrueValue() : select->getFalseValue());
 }
+bool is_operation(llvm::Value const* value, unsigned opcode) {
+  auto const* operation = dyn_cast<llvm::BinaryOperator>(value);
+  return operation && operation->getOpcode() == opcode;
+}
+/// Whether a value is an `and`, or a selection that stands for one: both sides follow from it.
+bool is_and(llvm::Value const* value) {
+  auto const* otherwise = truth_of(value, false);
+  return is_operation(value, llvm::Instruction::And) || (otherwise && otherwise->isZero());
+}
+/// The same of `or`, and of its contrary.
 bool is_or(llvm::Value const* value) {
-  if (auto const* operation = dyn_cast<llvm::BinaryOperator>(value))
-    return operation->getOpcode() == llvm::Instruction::Or;
-  auto const* select = dyn_cast<llvm::SelectInst>(value);
-  auto const* then = select ? dyn_cast<llvm::ConstantInt>(select->getTrueValue()) : nullptr;
-  return then && then->isOne();
+  auto const* then = truth_of(value, true);
+  return is_operation(value, llvm::Instruction::Or) || (then && then->isOne());
 }
 std::pair<llvm::Value const*, llvm::Value const*> sides_of(llvm::Value const* value) {
   auto const* user = llvm::cast<llvm::User>(value);

@@ -1,13 +1,12 @@
 #include "data_flow.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
-#include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "look_back.hpp"
 #include "relations.hpp"
 
 namespace hornbill::alarms {
@@ -41,11 +40,7 @@ llvm::Value const* without_casts(llvm::Value const* value) {
 }  // namespace
 
 std::vector<Effect> const* DataFlow::effects_of(llvm::CallBase const& call) const {
-  auto const* function = extract::callee_of(call);
-  if (!function || !function->isDeclaration() || function->isIntrinsic()) return nullptr;
-  auto const& externals = facts_.effects().bitcode().externals();
-  auto const known = externals.find(function->getName().str());
-  return known == externals.end() ? nullptr : &known->second;
+  return extract::effects_of(call, facts_.effects().bitcode().externals());
 }
 
 // --- values ---
@@ -160,28 +155,10 @@ bool DataFlow::look(llvm::Instruction const& instruction, Address const& address
 }
 
 DataFlow::Writes DataFlow::writes_before(llvm::Instruction const& reader, llvm::Value const& pointer) {
-  constexpr std::size_t most_blocks = 200;
   auto const address = facts_.tracker(*reader.getFunction()).values().address_of(&pointer);
   Writes writes;
-  std::unordered_set<llvm::BasicBlock const*> seen;
-  std::vector<llvm::BasicBlock const*> work;
-  auto const look_back = [&](llvm::Instruction const* from) {
-    for (; from; from = from->getPrevNode())
-      if (look(*from, address, pointer, writes)) return true;
-    return false;
-  };
-  auto const add_predecessors = [&](llvm::BasicBlock const* block) {
-    if (block->isEntryBlock()) writes.is_open = true;
-    for (auto const* before : llvm::predecessors(block))
-      if (seen.insert(before).second) work.push_back(before);
-  };
-  if (!look_back(reader.getPrevNode())) add_predecessors(reader.getParent());
-  while (!work.empty() && !writes.is_open) {
-    auto const* block = work.back();
-    work.pop_back();
-    if (seen.size() > most_blocks) writes.is_open = true;
-    if (!look_back(block->getTerminator())) add_predecessors(block);
-  }
+  auto const ends = [&](llvm::Instruction const& i) { return look(i, address, pointer, writes); };
+  if (!look_back(reader, ends, writes.is_open)) writes.is_open = true;
   return writes;
 }
 
@@ -221,7 +198,7 @@ void DataFlow::find_memory() {
     if (!function.isDeclaration()) find_memory_of(function);
 }
 
-std::vector<std::pair<Origin, llvm::Value const*>> DataFlow::reads() {
+std::vector<std::pair<Origin, llvm::Value const*>> const& DataFlow::reads() {
   find_memory();
   return reads_;
 }

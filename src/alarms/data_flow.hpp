@@ -26,7 +26,7 @@ class DataFlow {
   /// Pointers to memory that gets the data.
   std::vector<llvm::Value const*> written_by(Origin const& statement) const;
   /// Statements that read memory into which others may have written, and the pointers to it.
-  std::vector<std::pair<Origin, llvm::Value const*>> reads();
+  std::vector<std::pair<Origin, llvm::Value const*>> const& reads();
   /// Functions outside that get data from elsewhere.
   std::vector<Origin> sources() const;
   /// Where data begins: functions outside, constants, and parameters of functions that nobody calls.

@@ -1,14 +1,14 @@
 #include "local_values.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include <llvm/ADT/PostOrderIterator.h>
-#include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
+
+#include "look_back.hpp"
 
 namespace hornbill::alarms {
 
@@ -230,29 +230,10 @@ bool LocalValues::look(llvm::Instruction const& instruction, llvm::LoadInst cons
 }
 
 LocalValues::Sources LocalValues::sources_of(llvm::LoadInst const& load) const {
-  constexpr std::size_t most_blocks = 200;
   auto const address = address_of(load.getPointerOperand());
   Sources sources;
-  std::unordered_set<llvm::BasicBlock const*> seen;
-  std::vector<llvm::BasicBlock const*> work;
-  auto const look_back = [&](llvm::Instruction const* from) {
-    for (; from; from = from->getPrevNode())
-      if (look(*from, load, address, sources)) return true;
-    return false;
-  };
-  auto const add_predecessors = [&](llvm::BasicBlock const* block) {
-    if (block->isEntryBlock()) sources.is_open = true;
-    for (auto const* before : llvm::predecessors(block))
-      if (seen.insert(before).second) work.push_back(before);
-  };
-  if (look_back(load.getPrevNode())) return sources;
-  add_predecessors(load.getParent());
-  while (!work.empty() && !sources.is_open) {
-    auto const* block = work.back();
-    work.pop_back();
-    if (seen.size() > most_blocks) sources.is_open = true;
-    if (!look_back(block->getTerminator())) add_predecessors(block);
-  }
+  auto const ends = [&](llvm::Instruction const& i) { return look(i, load, address, sources); };
+  if (!look_back(load, ends, sources.is_open)) sources.is_open = true;
   return sources;
 }
 

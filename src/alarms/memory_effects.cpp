@@ -191,18 +191,16 @@ bool MemoryEffects::may_alias(llvm::Value const& a, llvm::Value const& b) {
 // --- what functions write ---
 
 void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& objects) {
-  auto const* const function = extract::callee_of(call);
-  auto const known = function ? bitcode_.externals().find(function->getName().str()) : bitcode_.externals().end();
-  bool const is_known = known != bitcode_.externals().end();
+  auto const* const effects = extract::effects_of(call, bitcode_.externals());
   using Kind = extract::ExternalEffect::Kind;
   bool const only_reads =
-      is_known && !known->second.empty() && std::ranges::all_of(known->second, [](auto const& effect) {
+      effects && !effects->empty() && std::ranges::all_of(*effects, [](auto const& effect) {
         return effect.kind == Kind::frees || effect.kind == Kind::uses || effect.kind == Kind::returns;
       });
   if (only_reads) return;
   for (auto const& argument : call.args())
     if (argument->getType()->isPointerTy()) add(set_of(*argument), objects, true);
-  if (!is_known) add_outside(objects);
+  if (!effects) add_outside(objects);
 }
 
 void MemoryEffects::add_own_writes(llvm::Function const& function, ObjectBits& objects) {

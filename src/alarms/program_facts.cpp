@@ -62,10 +62,8 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
     add_if_dereferenced(1);
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction); call && !isa<llvm::IntrinsicInst>(call)) {
     for (unsigned i = 0; i < call->arg_size(); ++i) add_if_null(i);
-    auto const* function = extract::callee_of(*call);
-    auto const known =
-        function && function->isDeclaration() ? externals.find(function->getName().str()) : externals.end();
-    if (known != externals.end() && std::ranges::any_of(known->second, [](extract::ExternalEffect const& effect) {
+    auto const* effects = extract::effects_of(*call, externals);
+    if (effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
           return effect.kind == extract::ExternalEffect::Kind::returns &&
                  effect.values.front().kind == extract::ExternalValue::Kind::null;
         }))
@@ -224,10 +222,12 @@ std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {
 
 // --- reports ---
 
-std::vector<std::vector<Origin>> ProgramFacts::statements_of_reports() {
+std::vector<std::vector<Origin>> const& ProgramFacts::statements_of_reports() {
+  auto& statements = statements_of_reports_;
+  if (!statements.empty()) return statements;
   std::map<Index, std::vector<std::size_t>> in_line;
   for (std::size_t i = 0; i < reports_.size(); ++i) in_line[reports_[i].line].push_back(i);
-  std::vector<std::vector<Origin>> statements(reports_.size());
+  statements.resize(reports_.size());
   for (auto const& function : effects_.module())
     for (auto const& instruction : llvm::instructions(function)) {
       llvm::DILocation const* at = instruction.getDebugLoc().get();

@@ -47,18 +47,20 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       });
     };
   };
+  auto const pair_lookup = [this](auto holds) {
+    return Provider{2, [this, holds](Index relation) { look_up_pair(relation, holds); }};
+  };
+  auto const listed = [this](auto list) {
+    return Provider{1, [this, list](Index relation) {
+                      for (auto const& origin : list()) add(relation, {vocabulary_.of(origin)});
+                    }};
+  };
   auto const& externals = facts_.program().bitcode().externals();
   return {
-      {"Null",
-       {1,
-        [this](Index r) {
-          for (auto const& origin : facts_.nulls()) add(r, {vocabulary_.of(origin)});
-        }}},
-      {"NullTest",
-       {1,
-        [this](Index r) {
-          for (auto const& origin : facts_.null_tests()) add(r, {vocabulary_.of(origin)});
-        }}},
+      {"Null", listed([this] { return facts_.nulls(); })},
+      {"NullTest", listed([this] { return facts_.null_tests(); })},
+      {"Source", listed([this] { return facts_.data_flow().sources(); })},
+      {"Root", listed([this] { return facts_.data_flow().roots(); })},
       {"NullGlobal", {1, [this](Index r) { add_null_globals(r); }}},
       {"NullReaches",
        {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of_null(vocabulary_.origins[v]); })}},
@@ -67,15 +69,11 @@ std::map<std::string, Relations::Provider> Relations::providers() {
        {2, stops_lookup([this](datalog::Value u) { return facts_.stops_behind_free(vocabulary_.uses[u]).uses; })}},
       {"LeftIn", {2, [this](Index r) { look_up_left_in(r, false); }}},
       {"LeftAt", {3, [this](Index r) { look_up_left_in(r, true); }}},
-      {"Inside",
-       {2,
-        [this](Index r) {
-          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
-                                  auto const& call = *llvm::cast<llvm::CallBase>(vocabulary_.uses[key[0]].instruction);
-                                  auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[key[1]].value);
-                                  if (facts_.order().leads_to(call, *load.getFunction())) found(key);
-                                }});
-        }}},
+      {"Inside", pair_lookup([this](datalog::Value c, datalog::Value q) {
+         auto const& call = *llvm::cast<llvm::CallBase>(vocabulary_.uses[c].instruction);
+         auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[q].value);
+         return facts_.order().leads_to(call, *load.getFunction());
+       })},
       {"Dereferences", {1, use_lookup([&externals](Use const& use) {
                           return !is_inlined(*use.instruction) && is_dereference(use, externals);
                         })}},
@@ -104,22 +102,18 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"Loads", {2, [this](Index r) { add_loads(r, false); }}},
       {"Parameter", {2, [this](Index r) { add_parameters(r); }}},
       {"Frees", {1, [this](Index r) { add_frees(r); }}},
-      {"PointsTo", {2, [this](Index r) { look_up_points_to(r); }}},
-      {"Always",
+      {"PointsTo",
        {2,
         [this](Index r) {
-          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
-                                  auto const& parameter =
-                                      *llvm::cast<llvm::Argument>(vocabulary_.origins[key[0]].value);
-                                  if (facts_.is_always(parameter, vocabulary_.uses[key[1]])) found(key);
+          points_to_ = r;
+          database_.look_up(r, {0, [this](datalog::Columns known, auto key, Found const& found) {
+                                  find_points_to(known, key, found);
                                 }});
         }}},
+      {"Always", pair_lookup([this](datalog::Value q, datalog::Value v) {
+         return facts_.is_always(*llvm::cast<llvm::Argument>(vocabulary_.origins[q].value), vocabulary_.uses[v]);
+       })},
       {"Reads", {2, [this](Index r) { add_loads(r, true); }}},
-      {"Source",
-       {1,
-        [this](Index r) {
-          for (auto const& source : facts_.data_flow().sources()) add(r, {vocabulary_.of(source)});
-        }}},
       {"Sink",
        {1,
         [this](Index r) {
@@ -130,20 +124,10 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"DUEdge", {2, [this](Index r) { look_up_data_edges(r); }}},
       {"Writes", {2, [this](Index r) { look_up_writes(r); }}},
       {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
-      {"Root",
-       {1,
-        [this](Index r) {
-          for (auto const& root : facts_.data_flow().roots()) add(r, {vocabulary_.of(root)});
-        }}},
       {"Reported", {2, [this](Index r) { add_reported(r); }}},
-      {"Follows",
-       {2,
-        [this](Index r) {
-          database_.look_up(r, {3, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
-                                  auto const& load = *llvm::cast<llvm::LoadInst>(vocabulary_.origins[key[1]].value);
-                                  if (may_read_after(vocabulary_.uses[key[0]], load)) found(key);
-                                }});
-        }}},
+      {"Follows", pair_lookup([this](datalog::Value f, datalog::Value q) {
+         return may_read_after(vocabulary_.uses[f], *llvm::cast<llvm::LoadInst>(vocabulary_.origins[q].value));
+       })},
   };
 }
 
@@ -173,9 +157,16 @@ void Relations::look_up_second(Index relation, std::function<Values(datalog::Val
       {1, [known, function](datalog::Columns columns, std::span<datalog::Value const> key, Found const& found) {
          auto const at = known->find(key[0]);
          auto const& seconds = at == known->end() ? known->emplace(key[0], function(key[0])).first->second : at->second;
-         for (auto const second : Values(seconds))
+         for (auto const second : seconds)  // which stays where it is
            if ((columns & 2) == 0 || key[1] == second) found(std::array{key[0], second});
        }});
+}
+
+void Relations::look_up_pair(Index relation, std::function<bool(datalog::Value, datalog::Value)> function) {
+  database_.look_up(relation,
+                    {3, [function](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                       if (function(key[0], key[1])) found(key);
+                     }});
 }
 
 void Relations::look_up_whether(Index relation, std::function<bool(datalog::Value)> function) {
@@ -287,7 +278,6 @@ void Relations::add_loads(Index relation, bool are_all) {
       add_read_variable(variable);
     }
   }
-  list_sets_of_objects();
 }
 
 void Relations::add_read_variable(Index variable) {
@@ -295,10 +285,13 @@ void Relations::add_read_variable(Index variable) {
   variables_of_set_[facts_.solution().set_of_variable[variable]].push_back(variable);
 }
 
-void Relations::list_sets_of_objects() {
-  sets_of_object_.clear();
-  for (auto const set : variables_of_set_ | std::views::keys)
-    for (Index const object : facts_.solution().objects_of_set(set)) sets_of_object_[object].push_back(set);
+std::vector<Index> const& Relations::sets_with(Index object) {
+  static std::vector<Index> const none;
+  if (sets_of_object_.empty())
+    for (auto const set : variables_of_set_ | std::views::keys)
+      for (Index const o : facts_.solution().objects_of_set(set)) sets_of_object_[o].push_back(set);
+  auto const found = sets_of_object_.find(object);
+  return found == sets_of_object_.end() ? none : found->second;
 }
 
 // --- data ---
@@ -314,7 +307,7 @@ void Relations::look_up_data_edges(Index relation) {
 }
 
 void Relations::add_reported(Index relation) {
-  auto const statements = facts_.statements_of_reports();
+  auto const& statements = facts_.statements_of_reports();
   for (std::size_t i = 0; i < statements.size(); ++i)
     for (auto const& statement : statements[i])
       add(relation, {program_.symbols.number_of(facts_.reports()[i].text()), vocabulary_.of(statement)});
@@ -337,34 +330,25 @@ void Relations::add_data_reads(Index relation) {
     add(relation, {vocabulary_.of_variable(variable), vocabulary_.of(statement)});
     add_read_variable(variable);
   }
-  list_sets_of_objects();
 }
 
-void Relations::look_up_points_to(Index relation) {
-  points_to_ = relation;
-  database_.look_up(relation,
-                    {0, [this](datalog::Columns known, std::span<datalog::Value const> key, Found const& found) {
-                       auto const& solution = facts_.solution();
-                       if (known & 1) {
-                         auto const objects = solution.objects_of(vocabulary_.variables[key[0]]);
-                         if (known & 2) {
-                           if (std::ranges::binary_search(objects, vocabulary_.objects[key[1]])) found(key);
-                           return;
-                         }
-                         for (Index const object : objects) found(std::array{key[0], vocabulary_.of_object(object)});
-                         return;
-                       }
-                       auto const add = [&](Index object, datalog::Value value) {
-                         auto const sets = sets_of_object_.find(object);
-                         if (sets == sets_of_object_.end()) return;
-                         for (Index const set : sets->second)
-                           for (Index const variable : variables_of_set_.at(set))
-                             found(std::array{vocabulary_.of_variable(variable), value});
-                       };
-                       if (known & 2) return add(vocabulary_.objects[key[1]], key[1]);
-                       for (auto const object : sets_of_object_ | std::views::keys)
-                         add(object, vocabulary_.of_object(object));
-                     }});
+/// Of all variables where the variable is known; or else of those that are read.
+void Relations::find_points_to(datalog::Columns known, std::span<datalog::Value const> key, Found const& found) {
+  auto const objects_of = [&](Index variable) { return facts_.solution().objects_of(variable); };
+  if (known == 3) {
+    if (std::ranges::binary_search(objects_of(vocabulary_.variables[key[0]]), vocabulary_.objects[key[1]])) found(key);
+  } else if (known == 1) {
+    for (Index const object : objects_of(vocabulary_.variables[key[0]]))
+      found(std::array{key[0], vocabulary_.of_object(object)});
+  } else if (known == 2) {
+    for (Index const set : sets_with(vocabulary_.objects[key[1]]))
+      for (Index const variable : variables_of_set_.at(set))
+        found(std::array{vocabulary_.of_variable(variable), key[1]});
+  } else {
+    for (Index const variable : read_variables_)
+      for (Index const object : objects_of(variable))
+        found(std::array{vocabulary_.of_variable(variable), vocabulary_.of_object(object)});
+  }
 }
 
 /// Pointers of variables that are null from the start.

@@ -51,7 +51,7 @@ class ProgramFacts {
   bool is_always(llvm::Argument const& parameter, Use const& use);
   std::vector<Report> const& reports() const { return reports_; }
   /// Statements in the line of each report.
-  std::vector<std::vector<Origin>> statements_of_reports();
+  std::vector<std::vector<Origin>> const& statements_of_reports();
   Index num_unplaced_reports();
   /// Whether memory must be there at an operand, where it is used or in functions that it is passed to.
   bool is_used(Use const& use);
@@ -73,6 +73,7 @@ class ProgramFacts {
   std::map<Use, Stops> behind_free_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
   std::unordered_map<llvm::Argument const*, bool> is_used_;
+  std::vector<std::vector<Origin>> statements_of_reports_;  // none before it is asked for
 };
 
 /// Gives rules the relations that they declare as inputs.
@@ -105,6 +106,8 @@ class Relations {
   /// A relation of two columns whose first one is known when it is asked.
   void look_up_second(Index relation, std::function<std::vector<datalog::Value>(datalog::Value)> function);
   void look_up_whether(Index relation, std::function<bool(datalog::Value)> function);
+  /// One of two columns that are both known.
+  void look_up_pair(Index relation, std::function<bool(datalog::Value, datalog::Value)> function);
   void add_passes(Index relation);
   void add_returns(Index relation);
   bool is_to_few(Index variable);
@@ -116,11 +119,11 @@ class Relations {
   void look_up_writes(Index relation);
   void add_data_reads(Index relation);
   void add_read_variable(Index variable);
-  void list_sets_of_objects();
+  std::vector<Index> const& sets_with(Index object);
   void add_frees(Index relation);
   void add_null_globals(Index relation);
   void look_up_left_in(Index relation, bool is_at_calls);
-  void look_up_points_to(Index relation);
+  void find_points_to(datalog::Columns known, std::span<datalog::Value const> key, Found const& found);
   void for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit);
 
   ProgramFacts& facts_;
@@ -133,7 +136,7 @@ class Relations {
   // addresses that loads read through, by set; and sets that have an object
   std::set<Index> read_variables_;
   std::map<Index, std::vector<Index>> variables_of_set_;
-  std::unordered_map<Index, std::vector<Index>> sets_of_object_;
+  std::unordered_map<Index, std::vector<Index>> sets_of_object_;  // none before it is asked for
 };
 
 }  // namespace hornbill::alarms

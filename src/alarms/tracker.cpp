@@ -15,10 +15,8 @@ namespace {
 
 bool has_effect(Use const& use, extract::Externals const& externals, extract::ExternalEffect::Kind kind) {
   auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
-  auto const* function = call ? extract::callee_of(*call) : nullptr;
-  if (!function || !function->isDeclaration() || use.operand >= call->arg_size()) return false;
-  auto const known = externals.find(function->getName().str());
-  return known != externals.end() && std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+  auto const* effects = call && use.operand < call->arg_size() ? extract::effects_of(*call, externals) : nullptr;
+  return effects && std::ranges::any_of(*effects, [&](extract::ExternalEffect const& effect) {
            return effect.kind == kind && effect.argument == static_cast<int>(use.operand);
          });
 }
@@ -41,11 +39,9 @@ std::optional<bool> are_equal_always(llvm::Value const& one, llvm::Value const& 
 
 /// Whether a function outside returns an argument.
 bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Externals const& externals) {
-  auto const* function = extract::callee_of(call);
-  if (!function || !function->isDeclaration()) return false;
-  auto const known = externals.find(function->getName().str());
+  auto const* effects = extract::effects_of(call, externals);
   using Value = extract::ExternalValue::Kind;
-  return known != externals.end() && std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+  return effects && std::ranges::any_of(*effects, [&](extract::ExternalEffect const& effect) {
            return effect.kind == extract::ExternalEffect::Kind::returns &&
                   (effect.values.front().kind == Value::passed || effect.values.front().kind == Value::within) &&
                   effect.values.front().argument == static_cast<int>(number);

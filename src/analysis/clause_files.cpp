@@ -238,12 +238,16 @@ void write_clauses(ClauseSet const& clauses, std::string const& file) {
 }
 
 std::map<std::string, double> read_rule_probabilities(std::string const& file) {
+  return rule_probabilities(io::read_text(file), file);
+}
+
+std::map<std::string, double> rule_probabilities(std::string const& text, std::string const& file) {
   std::map<std::string, double> probabilities;
-  for_each_entry(file, io::read_text(file), [&](std::string_view line) {
-    auto const [rules, text] = split_rule(line);
+  for_each_entry(file, text, [&](std::string_view line) {
+    auto const [rules, number] = split_rule(line);
     if (rules.size() > 1) throw InputError("a probability is one rule's; several are named");
     auto const rule = rules[0].quoted ? *rules[0].quoted : std::string(rules[0].bare);
-    auto const p = io::require_number<double>(text, "a probability");
+    auto const p = io::require_number<double>(number, "a probability");
     if (!std::isgreaterequal(p, 0) || !std::islessequal(p, 1))
       throw InputError(fmt::format("the probability of {} is {}; 0 to 1 are possible", rule, p));
     auto const [known, is_new] = probabilities.try_emplace(rule, p);

@@ -19,6 +19,7 @@
 #include <hornbill/io/text_file.hpp>
 
 #include "commands.hpp"
+#include "front_end.hpp"
 #include "output.hpp"
 #include "support.hpp"
 
@@ -26,12 +27,11 @@ namespace hornbill::cli {
 namespace {
 
 struct AnalyseArguments {
-  std::vector<std::string> files, clients{"null", "free", "taint"};
-  std::vector<std::string> rules, reports;
+  BitcodeArguments bitcode;
+  std::vector<std::string> clients{"null", "free", "taint"}, rules, reports;
   std::string output, clauses, probabilities;
   std::optional<double> default_probability;
-  bool is_program = false, is_library = false, compress = false, json = false;
-  extract::Options extract;
+  bool compress = false, json = false;
   alarms::AnalyseOptions options;
 };
 
@@ -109,8 +109,7 @@ alarms::Reports read_reports(std::vector<std::string> const& files) {
 
 void run_analyse(AnalyseArguments const& a) {
   std::vector<NamedFile> read;
-  for (auto const& file : a.files) read.push_back({"FILE", file});
-  for (auto const& file : a.extract.externals) read.push_back({"--externals", file});
+  a.bitcode.list(read);
   for (auto const& file : a.rules) read.push_back({"--rules", file});
   for (auto const& file : a.reports) read.push_back({"--reported", file});
   if (!a.probabilities.empty()) read.push_back({"--probabilities", a.probabilities});
@@ -125,7 +124,7 @@ void run_analyse(AnalyseArguments const& a) {
   auto options = a.options;
   options.reports = std::move(reports);
   Kokkos::Timer const timer;
-  extract::Program const program(a.files, a.extract);
+  extract::Program const program(a.bitcode.files, a.bitcode.settled());
   auto const extract_seconds = timer.seconds();
   auto const analysed = alarms::analyse(program, clients, options);
   probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());
@@ -145,14 +144,8 @@ void add_analyse(CLI::App& app, int&) {
   auto a = std::make_shared<AnalyseArguments>();
   std::vector<std::string> names;
   for (auto const& client : alarms::standard_clients()) names.push_back(client.name);
-  command->add_option("FILE", a->files, "Bitcode (.bc) or its text (.ll); several files are linked")->required();
+  add_bitcode_options(*command, a->bitcode);
   command->add_option("-o,--output", a->output, "Model to write: .h5")->required();
-  auto* program = command->add_flag("--program", a->is_program,
-                                    "Called from outside is main alone (default where there is a main)");
-  command
-      ->add_flag("--library", a->is_library,
-                 "Called from outside are all functions that other programs see (default without main)")
-      ->excludes(program);
   command->add_option("--client", a->clients, "Kinds of alarms, with commas: null, free, taint")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
@@ -182,19 +175,12 @@ void add_analyse(CLI::App& app, int&) {
   command->add_option("--clauses", a->clauses, "Also write all clauses to this file");
   command->add_flag("--compress", a->compress,
                     "Fold chains of clauses into one: quicker to rank, but `explain` shows less");
-  command->add_option("--externals", a->extract.externals,
-                      "Further functions outside: lines as in src/extract/externals.txt; later ones count");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "Example: hornbill analyse program.bc -o alarms.h5\n"
       "         hornbill rank alarms.h5 --ask --session mine.txt\n"
       "         hornbill explain alarms.h5 \"program.c:12:3 p may be null where it is dereferenced\"");
-  command->callback([a] {
-    a->extract.entry = a->is_library   ? extract::Entry::library
-                       : a->is_program ? extract::Entry::program
-                                       : extract::Entry::automatic;
-    run_analyse(*a);
-  });
+  command->callback([a] { run_analyse(*a); });
 }
 
 }  // namespace hornbill::cli

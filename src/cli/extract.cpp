@@ -13,6 +13,7 @@
 #include <hornbill/io/constraint_file.hpp>
 
 #include "commands.hpp"
+#include "front_end.hpp"
 #include "output.hpp"
 #include "support.hpp"
 
@@ -20,11 +21,10 @@ namespace hornbill::cli {
 namespace {
 
 struct ExtractArguments {
-  std::vector<std::string> files;
+  BitcodeArguments bitcode;
   std::string output, integers = "casts";
-  bool is_program = false, is_library = false, json = false;
+  bool json = false;
   std::size_t count = 10;
-  extract::Options options;
 };
 
 std::map<std::string, extract::Integers> const integers{
@@ -62,13 +62,12 @@ nlohmann::json to_json(std::vector<extract::Note> const& notes) {
 
 void run_extract(ExtractArguments const& a) {
   std::vector<NamedFile> read;
-  for (auto const& file : a.files) read.push_back({"FILE", file});
-  for (auto const& file : a.options.externals) read.push_back({"--externals", file});
+  a.bitcode.list(read);
   keep_apart(read, {{"-o", a.output}});
   if (!io::is_constraint_text(a.output) && !a.output.ends_with(".h5"))
     throw UsageError(fmt::format("-o {}: constraints are written to .h5 or .cons.txt", a.output));
   io::require_writable(a.output);
-  auto const [system, report] = extract::extract(a.files, a.options);
+  auto const [system, report] = extract::extract(a.bitcode.files, a.bitcode.settled());
   io::write_constraints(system, a.output);
   if (a.json) {
     print_json({{"file", a.output},
@@ -95,23 +94,15 @@ void run_extract(ExtractArguments const& a) {
 void add_extract(CLI::App& app, int&) {
   auto* command = app.add_subcommand("extract", "Make points-to constraints of a program in LLVM bitcode");
   auto a = std::make_shared<ExtractArguments>();
-  command->add_option("FILE", a->files, "Bitcode (.bc) or its text (.ll); several files are linked")->required();
+  add_bitcode_options(*command, a->bitcode);
   command->add_option("-o,--output", a->output, "File to write: .h5 or .cons.txt")->required();
-  auto* program = command->add_flag("--program", a->is_program,
-                                    "Called from outside is main alone (default where there is a main)");
-  command
-      ->add_flag("--library", a->is_library,
-                 "Called from outside are all functions that other programs see (default without main)")
-      ->excludes(program);
   command
       ->add_option("--integers", a->integers,
                    "Integers that may hold pointers: none; casts: those of a pointer's width; all")
       ->check(CLI::IsMember(names_of(integers)))
       ->capture_default_str();
-  command->add_option("--externals", a->options.externals,
-                      "Further functions outside: lines as in src/extract/externals.txt; later ones count");
   command
-      ->add_option("--max-bytes", a->options.max_bytes,
+      ->add_option("--max-bytes", a->bitcode.options.max_bytes,
                    "Fold objects of more bytes: one byte stands for those at multiples of this behind it")
       ->check(CLI::Range(8, 1 << 24))
       ->capture_default_str();
@@ -126,11 +117,9 @@ void add_extract(CLI::App& app, int&) {
                   "  hornbill pointsto program.h5 --query main::argv --calls",
                   extract::llvm_version()));
   command->callback([a] {
-    a->options.integers = integers.at(a->integers);
-    a->options.entry = a->is_library   ? extract::Entry::library
-                       : a->is_program ? extract::Entry::program
-                                       : extract::Entry::automatic;
-    a->options.unknown_bytes = std::min(a->options.unknown_bytes, a->options.max_bytes);
+    auto& options = a->bitcode.options;
+    options.integers = integers.at(a->integers);
+    options.unknown_bytes = std::min(options.unknown_bytes, options.max_bytes);
     run_extract(*a);
   });
 }

@@ -21,9 +21,8 @@ namespace {
 using Functions = std::unordered_set<llvm::Function const*>;
 
 bool allocates(llvm::CallBase const& call, Externals const& externals) {
-  auto const* callee = callee_of(call);
-  auto const known = callee && callee->isDeclaration() ? externals.find(callee->getName().str()) : externals.end();
-  return known != externals.end() && std::ranges::any_of(known->second, [](ExternalEffect const& effect) {
+  auto const* effects = effects_of(call, externals);
+  return effects && std::ranges::any_of(*effects, [](ExternalEffect const& effect) {
            return effect.kind == ExternalEffect::Kind::returns &&
                   effect.values.front().kind == ExternalValue::Kind::fresh;
          });

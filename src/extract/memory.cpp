@@ -55,6 +55,13 @@ llvm::Function const* callee_of(llvm::CallBase const& call) {
   return llvm::dyn_cast<llvm::Function>(callee);
 }
 
+std::vector<ExternalEffect> const* effects_of(llvm::CallBase const& call, Externals const& externals) {
+  auto const* const function = callee_of(call);
+  if (!function || !function->isDeclaration()) return nullptr;
+  auto const known = externals.find(function->getName().str());
+  return known == externals.end() ? nullptr : &known->second;
+}
+
 Memory::Memory(llvm::Module const& module, Externals const& externals, Options const& options, SystemBuilder& system,
                Report& report)
     : module_(module), externals_(externals), options_(options), system_(system), report_(report) {

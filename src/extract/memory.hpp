@@ -33,6 +33,9 @@ llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local);
 /// Without typedefs, const and the like.
 llvm::DIType const* stripped(llvm::DIType const* type);
 
+/// What a call of a function outside does, by the table; none where the function has a body or is not in the table.
+std::vector<ExternalEffect> const* effects_of(llvm::CallBase const& call, Externals const& externals);
+
 /// Bytes of an object, and how many of them repeat.
 struct Layout {
   Index size = 1, period = 1;

@@ -64,7 +64,10 @@ class Analyse(CommandLine):
         self.assertEqual((none["alarms"], none["clients"]["free"]["complete"]), (0, False))
         single = json.loads(run("analyse", program, "-o", "alarms.h5", "--derivations", 1, "--json")[0])
         self.assertEqual(single["given_facts"], 0)
-        self.assertEqual(json.loads(run("analyse", program, "-o", "alarms.h5", "--max-objects", 1, "--json")[0])["alarms"], 1)
+        several = self.compile(LIST.replace("drop(&first)", "struct node other = {2, 0}; drop(argc > 1 ? &first : &other)"))
+        for most, alarms in ((1, 0), (2, 1)):
+            found = json.loads(run("analyse", several, "-o", "alarms.h5", "--client", "free", "--max-objects", most, "--json")[0])
+            self.assertEqual(found["alarms"], alarms, most)
 
     def test_no_alarm(self):
         program = self.compile("int main() { return 0; }\n")

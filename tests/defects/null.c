@@ -243,6 +243,19 @@ int out_good(int c) {
   return *p;
 }
 
+int number_bad(int c, int n) {
+  int x = 1, *p = NULL, size = c ? n : 0;
+  if (size > 3) p = &x;
+  if (c && n != 3) return *p;  // BAD null
+  return size;
+}
+int number_good(int c, int n) {
+  int x = 1, *p = NULL, size = c ? n : 0;
+  if (size > 3) p = &x;
+  if (size > 3 && (char)size) return *p;
+  return size;
+}
+
 static void stop(void) {
   puts("no memory");
   exit(1);
@@ -279,7 +292,8 @@ int main(int argc, char **argv) {
             loop_good(&first) + (int)library_bad() + (int)library_good() + callback_bad() + callback_good() +
             parameter_bad(argc) + parameter_good(argc) + array_bad(argc) + array_good(argc) + late_bad(&pair) +
             late_good(&pair) + choice_bad(argc, &x) + choice_good(argc, &x) + global_bad() + global_good() +
-            switch_bad(argc) + switch_good(argc) + out_bad(argc) + out_good(argc) + warned_bad() + warned_good();
+            switch_bad(argc) + switch_good(argc) + out_bad(argc) + out_good(argc) + warned_bad() + warned_good() +
+            number_bad(argc, argc) + number_good(argc, argc);
   struct node *n = allocate_bad(sum), *m = allocate_good(sum);
   printf("%d %d %s\n", n->value, m->value, argv[0]);
   return 0;

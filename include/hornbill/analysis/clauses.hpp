@@ -63,6 +63,8 @@ void write_clauses(ClauseSet const& clauses, std::string const& file);
 
 /// Reads `Rule: probability` lines.   \throws InputError naming the line
 std::map<std::string, double> read_rule_probabilities(std::string const& file);
+/// The same of a text.   \param file  that errors name
+std::map<std::string, double> rule_probabilities(std::string const& text, std::string const& file);
 
 /// A line of that form.
 std::string to_line(std::string const& rule, double probability);
