@@ -199,6 +199,7 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
       case ExternalEffect::Kind::writes:
       case ExternalEffect::Kind::taints:
       case ExternalEffect::Kind::flows:
+      case ExternalEffect::Kind::zeroes:
       case ExternalEffect::Kind::sinks: break;  // move no pointers
       case ExternalEffect::Kind::calls:
         if (argument(effect.argument) != nothing) call_through(argument(effect.argument), values, nothing);

@@ -62,6 +62,14 @@ class Tokens {
   std::string_view text_;
 };
 
+/// Arguments with `*` between.
+std::vector<int> product_of(Tokens& tokens) {
+  std::vector<int> arguments;
+  do arguments.push_back(tokens.require_argument());
+  while (tokens.take("*"));
+  return arguments;
+}
+
 ExternalValue value_of(Tokens& tokens) {
   using enum ExternalValue::Kind;
   if (tokens.take("outside")) return {from_outside};
@@ -70,8 +78,7 @@ ExternalValue value_of(Tokens& tokens) {
   if (tokens.take("new")) {
     ExternalValue value{fresh};
     if (!tokens.take("(")) return value;
-    do value.sizes.push_back(tokens.require_argument());
-    while (tokens.take("*"));
+    value.sizes = product_of(tokens);
     tokens.require(")");
     return value;
   }
@@ -87,10 +94,18 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require("=");
     return {.kind = returns, .values = {value_of(tokens)}};
   }
-  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 6> of_an_argument{
-      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}, {"sink", sinks}}};
+  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 5> of_an_argument{
+      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}}};
   for (auto const& [word, kind] : of_an_argument)
     if (tokens.take(word)) return {.kind = kind, .argument = tokens.require_argument()};
+  if (tokens.take("zero")) {
+    tokens.require("return");
+    return {.kind = zeroes, .argument = ExternalEffect::result};
+  }
+  if (tokens.take("sink")) {
+    bool const is_content = tokens.take("*");
+    return {.kind = sinks, .argument = tokens.require_argument(), .is_content = is_content};
+  }
   auto const place = [&] {
     if (tokens.take("return")) return ExternalEffect::result;
     tokens.require("*");
@@ -99,6 +114,7 @@ ExternalEffect effect_of(Tokens& tokens) {
   if (tokens.take("taint")) {
     ExternalEffect effect{.kind = taints, .argument = place()};
     effect.is_open = effect.argument >= 0 && tokens.take("...");
+    if (effect.argument >= 0 && !effect.is_open && !tokens.is_done()) effect.sizes = product_of(tokens);
     return effect;
   }
   if (tokens.take("flow")) {
@@ -123,8 +139,8 @@ ExternalEffect effect_of(Tokens& tokens) {
   }
   if (!tokens.take("*"))
     tokens.fail(
-        "an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, use N or write "
-        "N");
+        "an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, use N, write "
+        "N, taint *N, flow *N N or sink N");
   ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};
   tokens.require("=");
   effect.values.push_back(value_of(tokens));

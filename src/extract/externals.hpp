@@ -35,13 +35,17 @@ struct ExternalEffect {
     frees,    ///< `free 0`: memory at argument 0 is no longer there
     uses,     ///< `use 0`: there must be memory at argument 0
     writes,   ///< `write 0`: memory at argument 0 gets other data, but no pointers
-    taints,   ///< `taint return`, `taint *0`, `taint *0...`: data from outside, there or at all arguments from there on
+    taints,   ///< `taint return`, `taint *0`, `taint *0...`, `taint *0 1*2`: data from outside, there, at all arguments
+              ///< from there on, or so many bytes
     flows,    ///< `flow return 0`, `flow *0 1`, `flow *0 1...`: data of arguments, or at them, goes there
-    sinks     ///< `sink 0`: data from outside must not be argument 0, or at it
+    zeroes,   ///< `zero return`: new memory that it returns is zero
+    sinks     ///< `sink 0`: data from outside must not be argument 0, or at it; `sink *0`: nor at pointers there
   } kind = Kind::returns;
   int argument = 0, source = 0, size = -1;  ///< of `copies`, of which size may be -1: not known
   std::vector<ExternalValue> values{};
-  bool is_open = false;  ///< `...`: also of all further arguments
+  std::vector<int> sizes{};  ///< of `taints`: arguments whose product is the size; none where it is not known
+  bool is_open = false;      ///< `...`: also of all further arguments
+  bool is_content = false;   ///< of `sinks`: also what is at pointers there
 
   /// The number of an argument that stands for what is returned.
   static constexpr int result = -1;

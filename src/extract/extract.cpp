@@ -10,6 +10,7 @@
 #include "allocators.hpp"
 #include "bitcode.hpp"
 #include "externals.hpp"
+#include "header_bodies.hpp"
 #include "memory.hpp"
 #include "modules.hpp"
 #include "translator.hpp"
@@ -23,6 +24,7 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   externals_ = standard_externals();
   for (auto const& file : options.externals) read_externals(file, io::read_text(file), externals_);
   module_ = read_program(files, context_);
+  drop_header_bodies(*module_, externals_);
   inline_allocators(*module_, externals_);
   memory_ = std::make_unique<Memory>(*module_, externals_, options, system_, report);
   Translator translator(*module_, *memory_, externals_, options, system_, report);
