@@ -37,6 +37,10 @@ class Conditions {
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const;
   /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it.
   bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const;
+  /// Whether an instruction has run whenever another one runs.
+  bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {
+    return tree_.dominates(&first, &then);
+  }
   /// What branches have decided where a block begins.
   Facts facts_at(llvm::BasicBlock const& block) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -31,10 +32,51 @@ bool writes_memory(Effect const& effect) {
          ((effect.kind == Effect::Kind::taints || effect.kind == Effect::Kind::flows) && effect.argument >= 0);
 }
 
-llvm::Value const* without_casts(llvm::Value const* value) {
-  while (isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value))
+/// How many bytes a call writes, by its arguments; 0 where the table says nothing of them.
+std::int64_t bytes_of(Effect const& effect, llvm::CallBase const& call) {
+  if (effect.sizes.empty()) return 0;
+  std::int64_t bytes = 1;
+  for (int const argument : effect.sizes) {
+    auto const number = static_cast<unsigned>(argument);
+    auto const* value = number < call.arg_size() ? dyn_cast<llvm::ConstantInt>(call.getArgOperand(number)) : nullptr;
+    if (!value) return any_bytes;
+    bytes = std::min<std::int64_t>(bytes * static_cast<std::int64_t>(value->getLimitedValue(1 << 20)), any_bytes >> 20);
+  }
+  return bytes;
+}
+
+/// The number of which one is made by casts and by constants: a bound of that is one of this.
+llvm::Value const* variable_part(llvm::Value const* value) {
+  for (;;) {
+    auto const* operation = dyn_cast<llvm::BinaryOperator>(value);
+    bool const is_by_constant = operation && isa<llvm::ConstantInt>(operation->getOperand(1));
+    if (!is_by_constant && !isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value)) return value;
     value = llvm::cast<llvm::User>(value)->getOperand(0);
-  return value;
+  }
+}
+
+/// Whether a number is a rest by a constant, or a mask's; and not one byte of several that are put together.
+bool is_small_rest(llvm::Instruction const& instruction) {
+  auto const* operation = dyn_cast<llvm::BinaryOperator>(&instruction);
+  if (!operation || !isa<llvm::ConstantInt>(operation->getOperand(1))) return false;
+  using Opcode = llvm::BinaryOperator;
+  if (operation->getOpcode() == Opcode::URem || operation->getOpcode() == Opcode::SRem) return true;
+  return operation->getOpcode() == Opcode::And && std::ranges::none_of(operation->users(), [](auto const* user) {
+           auto const* further = dyn_cast<llvm::BinaryOperator>(user);
+           return further && (further->isShift() || further->getOpcode() == Opcode::Or);
+         });
+}
+
+/// Whether a function of LLVM's own hands a number on.
+bool is_number_of_same(llvm::IntrinsicInst const& call) {
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::bswap:
+    case llvm::Intrinsic::expect:
+    case llvm::Intrinsic::fshl:
+    case llvm::Intrinsic::fshr:
+    case llvm::Intrinsic::abs: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -56,20 +98,46 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
   } else if (isa<llvm::AnyMemIntrinsic>(user)) {
     if (operand == 2) next.push_back({&user, 2});
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&user)) {
-    if (operand >= call->arg_size() || isa<llvm::IntrinsicInst>(call)) return;
+    if (auto const* own = dyn_cast<llvm::IntrinsicInst>(call)) {
+      if (is_number_of_same(*own)) next.push_back({call});
+      return;
+    }
+    if (operand >= call->arg_size()) return;
     for (auto const* callee : effects.callees_of(*call).functions)
-      if (operand < callee->arg_size()) next.push_back({callee->getArg(operand)});
+      if (operand < callee->arg_size())
+        next.push_back({callee->getArg(operand)});
+      else if (callee->isVarArg())
+        add_variadic(*callee, next);
     if (effects_of(*call)) next.push_back({call, static_cast<int>(operand)});
   } else if (isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::PHINode, llvm::SelectInst,
                  llvm::FreezeInst, llvm::ExtractValueInst, llvm::InsertValueInst, llvm::UnaryOperator>(user)) {
     bool const is_condition = isa<llvm::SelectInst>(user) && operand == 0;
-    auto const* operation = dyn_cast<llvm::BinaryOperator>(&user);
-    bool const is_cut =
-        operation && isa<llvm::ConstantInt>(operation->getOperand(1)) &&
-        (operation->getOpcode() == llvm::Instruction::And || operation->getOpcode() == llvm::Instruction::URem ||
-         operation->getOpcode() == llvm::Instruction::SRem);
-    if (!is_condition && !is_cut) next.push_back({&user});
+    if (!is_condition && !is_small_rest(user)) next.push_back({&user});
   }
+}
+
+/// Further arguments of a function go where it passes the list of them on to functions outside.
+void DataFlow::add_variadic(llvm::Function const& function, std::vector<Origin>& next) const {
+  for (auto const& [call, argument] : list_passes_of(function)) next.push_back({call, static_cast<int>(argument)});
+}
+
+/// Arguments of functions outside, such as vsnprintf, that are the list of a function's further arguments.
+std::vector<std::pair<llvm::CallBase const*, unsigned>> DataFlow::list_passes_of(llvm::Function const& function) const {
+  std::unordered_set<llvm::Value const*> lists;
+  for (auto const& instruction : llvm::instructions(function))
+    if (auto const* start = dyn_cast<llvm::VAStartInst>(&instruction))
+      lists.insert(llvm::getUnderlyingObject(start->getArgList()));
+  std::vector<std::pair<llvm::CallBase const*, unsigned>> passes;
+  if (lists.empty()) return passes;
+  for (auto const& instruction : llvm::instructions(function)) {
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    if (!call || isa<llvm::IntrinsicInst>(call) || !effects_of(*call)) continue;
+    for (unsigned i = 0; i < call->arg_size(); ++i)
+      if (call->getArgOperand(i)->getType()->isPointerTy() &&
+          lists.contains(llvm::getUnderlyingObject(call->getArgOperand(i))))
+        passes.emplace_back(call, i);
+  }
+  return passes;
 }
 
 void DataFlow::add_uses(llvm::Value const& value, std::vector<Origin>& next) {
@@ -99,19 +167,37 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
 
 // --- memory ---
 
-std::vector<llvm::Value const*> DataFlow::written_by(Origin const& statement) const {
+/// Whether a function outside returns memory that nobody else has.
+bool DataFlow::returns_new(llvm::CallBase const& call) const {
+  auto const* effects = effects_of(call);
+  using Value = extract::ExternalValue::Kind;
+  return effects &&
+         std::ranges::any_of(*effects,
+                             [](Effect const& effect) {
+                               return effect.kind == Effect::Kind::returns &&
+                                      effect.values.front().kind == Value::fresh;
+                             }) &&
+         std::ranges::none_of(*effects, [](Effect const& effect) {
+           return effect.kind == Effect::Kind::returns && effect.values.front().kind != Value::fresh &&
+                  effect.values.front().kind != Value::null;
+         });
+}
+
+std::vector<DataFlow::Written> DataFlow::written_by(Origin const& statement) const {
   if (statement.operand >= 0) return {};
-  if (auto const* store = dyn_cast<llvm::StoreInst>(statement.value)) return {store->getPointerOperand()};
-  if (auto const* transfer = dyn_cast<llvm::AnyMemTransferInst>(statement.value)) return {transfer->getRawDest()};
+  if (auto const* store = dyn_cast<llvm::StoreInst>(statement.value)) return {{store->getPointerOperand(), 0}};
+  if (auto const* transfer = dyn_cast<llvm::AnyMemTransferInst>(statement.value)) return {{transfer->getRawDest(), 0}};
   auto const* call = dyn_cast<llvm::CallBase>(statement.value);
   auto const* effects = call ? effects_of(*call) : nullptr;
-  std::vector<llvm::Value const*> pointers;
-  for (unsigned i = 0; effects && i < call->arg_size(); ++i)
-    if (call->getArgOperand(i)->getType()->isPointerTy() && std::ranges::any_of(*effects, [&](Effect const& effect) {
-          return effect.kind != Effect::Kind::writes && writes_memory(effect) && is_at(effect, i);
-        }))
-      pointers.push_back(call->getArgOperand(i));
-  return pointers;
+  std::vector<Written> written;
+  for (unsigned i = 0; effects && i < call->arg_size(); ++i) {
+    if (!call->getArgOperand(i)->getType()->isPointerTy()) continue;
+    auto const effect = std::ranges::find_if(*effects, [&](Effect const& effect) {
+      return effect.kind != Effect::Kind::writes && writes_memory(effect) && is_at(effect, i);
+    });
+    if (effect != effects->end()) written.push_back({call->getArgOperand(i), bytes_of(*effect, *call)});
+  }
+  return written;
 }
 
 /// \return whether the way back ends here
@@ -119,9 +205,9 @@ bool DataFlow::look(llvm::Instruction const& instruction, Address const& address
                     Writes& writes) {
   auto const& values = facts_.tracker(*instruction.getFunction()).values();
   if (&instruction == address.base) {
-    bool const is_new = isa<llvm::AllocaInst>(instruction) || isa<llvm::CallBase>(instruction);
-    writes.is_open = writes.is_open || !is_new;
-    if (isa<llvm::CallBase>(instruction)) writes.instructions.push_back(&instruction);
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    writes.is_open = writes.is_open || !(isa<llvm::AllocaInst>(instruction) || (call && returns_new(*call)));
+    if (call) writes.instructions.push_back(call);
     return true;
   }
   if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
@@ -130,6 +216,12 @@ bool DataFlow::look(llvm::Instruction const& instruction, Address const& address
   }
   if (auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(&instruction)) {
     auto const to = values.address_of(memory->getRawDest());
+    auto const* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
+    auto const behind = address.offset - to.offset;
+    if (to.base == address.base && behind > 0 && length && length->getValue().sgt(behind)) {
+      writes.is_open = writes.is_open || isa<llvm::AnyMemTransferInst>(memory);  // from another place
+      return true;
+    }
     if (to != address && !facts_.effects().may_alias(*memory->getRawDest(), pointer)) return false;
     writes.instructions.push_back(memory);
     return to == address;
@@ -187,7 +279,31 @@ void DataFlow::find_memory_of(llvm::Function const& function) {
               return is_from(effect, i) || (effect.kind == Effect::Kind::sinks && is_at(effect, i));
             }))
           add_reader({call, static_cast<int>(i)}, *call, *call->getArgOperand(i));
+      for (unsigned i = 0; effects && i < call->arg_size(); ++i)
+        if (std::ranges::any_of(*effects, [&](Effect const& effect) { return effect.is_content && is_at(effect, i); }))
+          add_content_readers(*call, i);
     }
+  }
+  // What further arguments point to is read where the list of them goes.
+  if (!function.isVarArg()) return;
+  for (auto const& [reader, number] : list_passes_of(function))
+    for (auto const* call : facts_.effects().callers_of(function))
+      for (unsigned i = static_cast<unsigned>(function.arg_size()); i < call->arg_size(); ++i)
+        if (call->getArgOperand(i)->getType()->isPointerTy())
+          reads_.emplace_back(Origin{reader, static_cast<int>(number)}, call->getArgOperand(i));
+}
+
+/// What pointers in an array point to that this function fills is read where the array is passed.
+void DataFlow::add_content_readers(llvm::CallBase const& call, unsigned argument) {
+  auto const& function = *call.getFunction();
+  auto const* array = facts_.tracker(function).values().address_of(call.getArgOperand(argument)).base;
+  for (auto const& instruction : llvm::instructions(function)) {
+    auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store || !store->getValueOperand()->getType()->isPointerTy()) continue;
+    if (llvm::getUnderlyingObject(store->getPointerOperand()) != llvm::getUnderlyingObject(array)) continue;
+    Origin const reader{&call, static_cast<int>(argument)};
+    reads_.emplace_back(reader, store->getValueOperand());
+    readers_[store].push_back(reader);
   }
 }
 
@@ -242,12 +358,12 @@ std::vector<Origin> DataFlow::roots() const {
 /// Whether a branch that was taken before compared a number, by size.
 bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
   auto& tracker = facts_.tracker(*at.getFunction());
-  auto const* wanted = tracker.values().leader_of(without_casts(&value));
+  auto const* wanted = tracker.values().leader_of(variable_part(tracker.values().leader_of(&value)));
   return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition) {
     auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
     return comparison && !comparison->isEquality() &&
            std::ranges::any_of(comparison->operands(), [&](auto const& operand) {
-             return tracker.values().leader_of(without_casts(operand)) == wanted;
+             return tracker.values().leader_of(variable_part(tracker.values().leader_of(operand))) == wanted;
            });
   });
 }

@@ -15,6 +15,8 @@ namespace hornbill::alarms {
 
 class ProgramFacts;
 
+constexpr std::int64_t any_bytes = std::int64_t{1} << 40;  ///< more than objects have: of a block of unknown length
+
 /// Statements are Origins: an instruction or a parameter; with an operand, an argument of a function outside, or the
 /// index of an array.
 class DataFlow {
@@ -23,8 +25,12 @@ class DataFlow {
 
   /// Statements to which data goes as a value, or through memory that only this function knows.
   std::vector<Origin> next(Origin const& statement);
-  /// Pointers to memory that gets the data.
-  std::vector<llvm::Value const*> written_by(Origin const& statement) const;
+  /// Memory that gets the data: where a pointer is to, and so many bytes from there on; with 0 bytes, that place.
+  struct Written {
+    llvm::Value const* pointer;
+    std::int64_t bytes;
+  };
+  std::vector<Written> written_by(Origin const& statement) const;
   /// Statements that read memory into which others may have written, and the pointers to it.
   std::vector<std::pair<Origin, llvm::Value const*>> const& reads();
   /// Functions outside that get data from elsewhere.
@@ -47,6 +53,10 @@ class DataFlow {
   void find_memory_of(llvm::Function const& function);
   Writes writes_before(llvm::Instruction const& reader, llvm::Value const& pointer);
   bool look(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer, Writes& writes);
+  bool returns_new(llvm::CallBase const& call) const;
+  std::vector<std::pair<llvm::CallBase const*, unsigned>> list_passes_of(llvm::Function const& function) const;
+  void add_variadic(llvm::Function const& function, std::vector<Origin>& next) const;
+  void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
 
   ProgramFacts& facts_;

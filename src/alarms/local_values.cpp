@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -13,6 +14,13 @@
 namespace hornbill::alarms {
 
 using llvm::dyn_cast, llvm::isa;
+
+bool returns_zeroes(llvm::CallBase const& call, extract::Externals const& externals) {
+  auto const* effects = extract::effects_of(call, externals);
+  return effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
+           return effect.kind == extract::ExternalEffect::Kind::zeroes;
+         });
+}
 
 LocalValues::LocalValues(llvm::Function const& function, MemoryEffects& effects)
     : function_(function), effects_(effects), layout_(function.getParent()->getDataLayout()) {
@@ -53,6 +61,12 @@ Address LocalValues::address_of(llvm::Value const* pointer) const {
   }
 }
 
+llvm::Value const* LocalValues::base_of(llvm::Value const* pointer) const {
+  auto const* base = address_of(pointer).base;
+  while (auto const* gep = dyn_cast<llvm::GEPOperator>(base)) base = address_of(gep->getPointerOperand()).base;
+  return base;
+}
+
 bool LocalValues::is_open(llvm::LoadInst const& load) const { return !calls_before_.contains(&load); }
 
 std::vector<llvm::CallBase const*> const& LocalValues::calls_before(llvm::LoadInst const& load) const {
@@ -64,6 +78,11 @@ std::vector<llvm::CallBase const*> const& LocalValues::calls_before(llvm::LoadIn
 std::vector<llvm::Instruction const*> const* LocalValues::writes_before(llvm::LoadInst const& load) const {
   auto const found = writes_before_.find(&load);
   return found == writes_before_.end() ? nullptr : &found->second;
+}
+
+llvm::Value const* LocalValues::pointer_to(Address const& address, llvm::Value const* otherwise) const {
+  auto const found = pointers_.find(address);
+  return found == pointers_.end() ? otherwise : found->second;
 }
 
 // --- expressions ---
@@ -91,6 +110,8 @@ std::pair<llvm::CmpInst::Predicate, bool> positive(llvm::CmpInst::Predicate pred
 }  // namespace
 
 void LocalValues::add(llvm::Instruction const& instruction) {
+  if (auto const* pointer = llvm::getLoadStorePointerOperand(&instruction))
+    pointers_.try_emplace(address_of(pointer), pointer);
   if (isa<llvm::BitCastInst, llvm::FreezeInst, llvm::AddrSpaceCastInst>(instruction)) {
     leaders_[&instruction] = leader_of(instruction.getOperand(0));
     return;
@@ -107,6 +128,10 @@ void LocalValues::add(llvm::Instruction const& instruction) {
     return;
   }
   if (!is_pure(instruction)) return;
+  if (auto const* constant = folded(instruction)) {
+    leaders_[&instruction] = constant;
+    return;
+  }
   Key key{instruction.getOpcode(), instruction.getType(), 0, {}};
   if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
     std::get<1>(key) = gep->getSourceElementType();
@@ -146,6 +171,7 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
   }
   auto sources = sources_of(load);
   if (sources.is_open) return;
+  if (sources.has_zeros && sources.values.size() > 1) zero_loads_.insert(&load);
   calls_before_[&load] = std::move(sources.calls);
   writes_before_[&load] = std::move(sources.instructions);
   if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = sources.values.front();
@@ -155,10 +181,10 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
 llvm::Constant const* LocalValues::constant_of(llvm::LoadInst const& load) const {
   auto const* global = dyn_cast<llvm::GlobalVariable>(load.getPointerOperand()->stripPointerCasts());
   if (!global || !global->hasInitializer() || global->getValueType() != load.getType()) return nullptr;
-  bool const is_read_only =
-      global->isConstant() || (global->hasLocalLinkage() && std::ranges::all_of(global->users(), [](auto const* user) {
-                                 return isa<llvm::LoadInst>(user);
-                               }));
+  bool const is_read_only = global->isConstant() ||
+                            (effects_.is_closed(*global) && std::ranges::all_of(global->users(), [](auto const* user) {
+                               return isa<llvm::LoadInst>(user);
+                             }));
   return is_read_only ? global->getInitializer() : nullptr;
 }
 
@@ -175,6 +201,48 @@ llvm::Constant const* LocalValues::constant_of(llvm::CallBase const& call) const
     constant = value;
   }
   return constant && constant->getType() == call.getType() ? constant : nullptr;
+}
+
+/// The number or the null pointer that an instruction computes from constants.
+llvm::Constant const* LocalValues::folded(llvm::Instruction const& instruction) const {
+  if (isa<llvm::GetElementPtrInst>(instruction)) return nullptr;
+  std::vector<llvm::Constant*> operands;
+  for (auto const& operand : instruction.operands()) {
+    auto const* constant = dyn_cast<llvm::Constant>(leader_of(operand));
+    if (!constant || constant->getType() != operand->getType()) return nullptr;
+    operands.push_back(const_cast<llvm::Constant*>(constant));  // which stays as it is
+  }
+  auto const* result = llvm::ConstantFoldInstOperands(const_cast<llvm::Instruction*>(&instruction), operands, layout_);
+  bool const is_known = result && isa<llvm::ConstantInt, llvm::ConstantPointerNull>(result);
+  return is_known ? result : nullptr;
+}
+
+/// The constant that an instruction leaves at a place of a block that it sets: of zeros, or a copy of constants.
+llvm::Constant const* LocalValues::content_of(llvm::Instruction const& instruction, llvm::LoadInst const& load,
+                                              Address const& address) const {
+  auto* const type = load.getType();
+  if (&instruction == address.base) {
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    bool const is_zero = call && returns_zeroes(*call, effects_.bitcode().externals());
+    return is_zero ? llvm::Constant::getNullValue(type) : nullptr;
+  }
+  auto const* memory = dyn_cast<llvm::AnyMemIntrinsic>(&instruction);
+  auto const* length = memory ? dyn_cast<llvm::ConstantInt>(memory->getLength()) : nullptr;
+  if (!length) return nullptr;
+  auto const to = address_of(memory->getRawDest());
+  auto const bytes = static_cast<std::int64_t>(layout_.getTypeStoreSize(type).getKnownMinValue());
+  auto const skipped = address.offset - to.offset;
+  if (to.base != address.base || skipped < 0 || skipped + bytes > static_cast<std::int64_t>(length->getZExtValue()))
+    return nullptr;
+  if (auto const* fill = dyn_cast<llvm::AnyMemSetInst>(memory)) {
+    auto const* value = dyn_cast<llvm::ConstantInt>(fill->getValue());
+    return value && value->isZero() ? llvm::Constant::getNullValue(type) : nullptr;
+  }
+  auto const from = address_of(llvm::cast<llvm::AnyMemTransferInst>(memory)->getRawSource());
+  auto const* global = dyn_cast<llvm::GlobalVariable>(from.base);
+  if (!global || !global->isConstant() || !global->hasDefinitiveInitializer()) return nullptr;
+  return llvm::ConstantFoldLoadFromConst(const_cast<llvm::Constant*>(global->getInitializer()), type,
+                                         llvm::APInt(64, static_cast<std::uint64_t>(from.offset + skipped)), layout_);
 }
 
 bool LocalValues::may_change(llvm::Instruction const& instruction, Address const& address,
@@ -207,12 +275,18 @@ bool LocalValues::look(llvm::Instruction const& instruction, llvm::LoadInst cons
     if (std::ranges::find(sources.values, value) == sources.values.end()) sources.values.push_back(value);
     return true;
   };
+  auto const is_alike = [&](llvm::Type const* type) {
+    return type == load.getType() || (type->isPointerTy() && load.getType()->isPointerTy());
+  };
   if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
-      store && address_of(store->getPointerOperand()) == address &&
-      store->getValueOperand()->getType() == load.getType())
+      store && address_of(store->getPointerOperand()) == address && is_alike(store->getValueOperand()->getType()))
     return add(leader_of(store->getValueOperand()));
+  if (auto const* constant = content_of(instruction, load, address)) {
+    sources.has_zeros = sources.has_zeros || isa<llvm::ConstantPointerNull>(constant);
+    return add(constant);
+  }
   if (auto const* other = dyn_cast<llvm::LoadInst>(&instruction); other && other != &load && !other->isVolatile() &&
-                                                                  other->getType() == load.getType() &&
+                                                                  is_alike(other->getType()) &&
                                                                   address_of(other->getPointerOperand()) == address)
     return add(leader_of(other));
   if (&instruction == address.base) {  // memory that is new holds nothing yet; other one comes from elsewhere

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
@@ -30,6 +31,9 @@ struct Condition {
   bool is_negated = false;
 };
 
+/// Whether a function outside returns new memory that is zero.
+bool returns_zeroes(llvm::CallBase const& call, extract::Externals const& externals);
+
 /// Of values that are equal wherever both are there, one, the leader, stands for all. Found once for each expression of
 /// equal operands, and for each load of what an earlier load or store of the same place left there.
 class LocalValues {
@@ -37,17 +41,24 @@ class LocalValues {
   LocalValues(llvm::Function const& function, MemoryEffects& effects);
 
   llvm::Function const& function() const { return function_; }
+  llvm::DataLayout const& layout() const { return layout_; }
   llvm::Value const* leader_of(llvm::Value const* value) const;
   /// `a != b` is the contrary of `a == b`, and so on: a comparison's leader, and whether it is its contrary. Of another
   /// value the leader.
   Condition condition_of(llvm::Value const* value) const;
   Address address_of(llvm::Value const* pointer) const;
+  /// The leader from which a pointer is so many bytes away, or a number of them that is not known.
+  llvm::Value const* base_of(llvm::Value const* pointer) const;
   /// Whether a load may read what comes from elsewhere than loads and stores of the same place in this function.
   bool is_open(llvm::LoadInst const& load) const;
   /// Of a load that is not open, calls between what it reads and itself: they do not change it.
   std::vector<llvm::CallBase const*> const& calls_before(llvm::LoadInst const& load) const;
   /// Of a load that is not open, stores and loads whose value it reads; none for others.
   std::vector<llvm::Instruction const*> const* writes_before(llvm::LoadInst const& load) const;
+  /// Whether a load may read memory that was set to zero, or else another value.
+  bool may_read_zero(llvm::LoadInst const& load) const { return zero_loads_.contains(&load); }
+  /// A value by which a load or a store reaches a place; or another one, of the block that the place is in.
+  llvm::Value const* pointer_to(Address const& address, llvm::Value const* otherwise) const;
   /// Whether an instruction may change what is at an address. A store to that very address does, too.
   bool may_change(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer) const;
 
@@ -58,6 +69,7 @@ class LocalValues {
     std::vector<llvm::Instruction const*> instructions;  // that have them
     std::vector<llvm::CallBase const*> calls;
     bool is_open = false;
+    bool has_zeros = false;
   };
 
   void add(llvm::Instruction const& instruction);
@@ -65,6 +77,9 @@ class LocalValues {
   void add_load(llvm::LoadInst const& load);
   llvm::Constant const* constant_of(llvm::LoadInst const& load) const;
   llvm::Constant const* constant_of(llvm::CallBase const& call) const;
+  llvm::Constant const* folded(llvm::Instruction const& instruction) const;
+  llvm::Constant const* content_of(llvm::Instruction const& instruction, llvm::LoadInst const& load,
+                                   Address const& address) const;
   Sources sources_of(llvm::LoadInst const& load) const;
   bool look(llvm::Instruction const& instruction, llvm::LoadInst const& load, Address const& address,
             Sources& sources) const;
@@ -75,6 +90,8 @@ class LocalValues {
   std::map<Key, llvm::Value const*> expressions_;
   llvm::DenseMap<llvm::Value const*, llvm::Value const*> leaders_;  // of values that have another one
   std::unordered_map<llvm::Value const*, bool> is_negated_;         // comparisons
+  std::map<Address, llvm::Value const*> pointers_;                  // of loads and stores
+  std::unordered_set<llvm::LoadInst const*> zero_loads_;
   // of those not open
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::Instruction const*>> writes_before_;

@@ -37,6 +37,7 @@ MemoryEffects::MemoryEffects(extract::Program const& program, points_to::Solutio
     : system_(program.constraints()),
       solution_(solution),
       bitcode_(program.bitcode()),
+      is_program_(!program.report().is_library),
       first_(points_to::first_fields(program.constraints())) {
   find_callees();
   find_writes();
@@ -65,10 +66,8 @@ void MemoryEffects::find_callees() {
   for (auto const& function : module())
     if (!function.isIntrinsic()) function_of[bitcode_.memory().object_of(function)] = &function;
   auto const add = [&](Callees& callees, llvm::Function const* function) {
-    if (function->isDeclaration())
-      callees.is_open = true;
-    else
-      callees.functions.push_back(function);
+    callees.is_open = callees.is_open || function->isDeclaration();
+    (function->isDeclaration() ? callees.outside : callees.functions).push_back(function);
   };
   for (auto const& caller : module())
     for (auto const& instruction : llvm::instructions(caller)) {
@@ -92,6 +91,26 @@ void MemoryEffects::find_callees() {
       }
       for (auto const* function : callees.functions) callers_[function].push_back(call);
     }
+}
+
+bool MemoryEffects::is_closed(llvm::Function const& function) const {
+  bool const is_called_outside = std::ranges::any_of(function.users(), [&](llvm::User const* user) {
+    auto const* call = dyn_cast<llvm::CallBase>(user);
+    return !call || call->getCalledOperand() != &function;
+  });
+  return (function.hasLocalLinkage() || is_program_) && !is_called_outside && function.getName() != "main";
+}
+
+bool MemoryEffects::has_effect(llvm::CallBase const& call, unsigned argument,
+                               extract::ExternalEffect::Kind kind) const {
+  if (argument >= call.arg_size()) return false;
+  return std::ranges::any_of(callees_of(call).outside, [&](llvm::Function const* function) {
+    auto const known = bitcode_.externals().find(function->getName().str());
+    return known != bitcode_.externals().end() &&
+           std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+             return effect.kind == kind && effect.argument == static_cast<int>(argument);
+           });
+  });
 }
 
 // --- functions that never return ---
@@ -195,7 +214,9 @@ void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& 
   using Kind = extract::ExternalEffect::Kind;
   bool const only_reads =
       effects && !effects->empty() && std::ranges::all_of(*effects, [](auto const& effect) {
-        return effect.kind == Kind::frees || effect.kind == Kind::uses || effect.kind == Kind::returns;
+        bool const is_to_result = effect.kind == Kind::flows && effect.argument == extract::ExternalEffect::result;
+        return effect.kind == Kind::frees || effect.kind == Kind::uses || effect.kind == Kind::returns ||
+               effect.kind == Kind::sinks || effect.kind == Kind::zeroes || is_to_result;
       });
   if (only_reads) return;
   for (auto const& argument : call.args())

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 
@@ -29,11 +30,19 @@ class MemoryEffects {
   /// Functions with a body that a call may be of; and whether it may be of others.
   struct Callees {
     std::vector<llvm::Function const*> functions;
-    bool is_open = false;  ///< also of functions outside
+    std::vector<llvm::Function const*> outside;  ///< that are declared
+    bool is_open = false;                        ///< also of functions outside
   };
   Callees const& callees_of(llvm::CallBase const& call) const;
   /// Calls that may be of a function, whose address may be taken.
   std::vector<llvm::CallBase const*> const& callers_of(llvm::Function const& function) const;
+
+  /// Whether all calls of a function are known.
+  bool is_closed(llvm::Function const& function) const;
+  /// Whether all stores to a variable are in the program.
+  bool is_closed(llvm::GlobalVariable const& variable) const { return variable.hasLocalLinkage() || is_program_; }
+  /// Whether a function outside that a call may be of has an effect on an argument.
+  bool has_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
 
   /// Whether a call ends the program, or leaves in some other way.
   bool never_returns(llvm::CallBase const& call) const;
@@ -58,6 +67,7 @@ class MemoryEffects {
   points_to::ConstraintSystem const& system_;
   points_to::Solution const& solution_;
   extract::Program::Bitcode const& bitcode_;
+  bool is_program_;
   std::vector<Index> first_;  // [objects], of the object that a field belongs to
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;

@@ -69,6 +69,10 @@ bool Order::leads_to(llvm::CallBase const& call, llvm::Function const& function)
                              [&](llvm::Function const* callee) { return callers.contains(callee); });
 }
 
+bool Order::is_called_after(llvm::Instruction const& first, llvm::Function const& function) {
+  return after(first).functions.contains(&function);
+}
+
 bool Order::may_follow(llvm::Instruction const& first, llvm::Instruction const& then) {
   auto const& places = after(first);
   if (places.functions.contains(then.getFunction()) || places.blocks.contains(then.getParent())) return true;

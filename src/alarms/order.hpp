@@ -17,6 +17,8 @@ class Order {
   explicit Order(MemoryEffects& effects) : effects_(effects) {}
 
   bool may_follow(llvm::Instruction const& first, llvm::Instruction const& then);
+  /// Whether a function may be called behind a statement.
+  bool is_called_after(llvm::Instruction const& first, llvm::Function const& function);
   /// Whether a call may lead to a function.
   bool leads_to(llvm::CallBase const& call, llvm::Function const& function);
 

@@ -17,9 +17,17 @@ ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution 
       solution_(solution),
       effects_(program, solution),
       names_(program.constraints(), program.bitcode(), expressions_),
+      first_(points_to::first_fields(program.constraints())),
       reports_(reports),
       order_(effects_),
-      data_flow_(*this) {}
+      data_flow_(*this),
+      initial_values_(effects_) {}
+
+points_to::detail::ObjectFields ProgramFacts::fields() const {
+  auto const& system = program_.constraints();
+  return {first_.data(), system.object_sizes.data(), system.bytes_to_end.data(), system.object_periods.data(),
+          system.is_function.data()};
+}
 
 Tracker& ProgramFacts::tracker(llvm::Function const& function) {
   auto& tracker = trackers_[&function];
@@ -29,8 +37,9 @@ Tracker& ProgramFacts::tracker(llvm::Function const& function) {
 
 // --- null ---
 
+/// Whether a pointer is to null, or to a place behind it.
 bool ProgramFacts::is_null(llvm::Value const& value, Tracker& tracker) {
-  return value.getType()->isPointerTy() && isa<llvm::ConstantPointerNull>(tracker.values().address_of(&value).base);
+  return value.getType()->isPointerTy() && isa<llvm::ConstantPointerNull>(tracker.values().base_of(&value));
 }
 
 void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls) {
@@ -40,7 +49,7 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
     if (is_null(*instruction.getOperand(operand), tracker)) nulls.push_back({&instruction, static_cast<int>(operand)});
   };
   auto const add_if_dereferenced = [&](unsigned operand) {
-    if (is_dereference({&instruction, operand}, externals)) add_if_null(operand);
+    if (is_dereference({&instruction, operand}, effects_)) add_if_null(operand);
   };
   if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction)) {
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
@@ -55,6 +64,9 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
     add_if_null(1);
   } else if (isa<llvm::LoadInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) {
     add_if_null(0);
+    if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction);
+        load && load->getType()->isPointerTy() && tracker.values().may_read_zero(*load))
+      nulls.push_back({load, -1});
   } else if (isa<llvm::ReturnInst>(instruction)) {
     if (instruction.getNumOperands() > 0) add_if_null(0);
   } else if (isa<llvm::AnyMemIntrinsic>(instruction)) {
@@ -62,6 +74,7 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
     add_if_dereferenced(1);
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction); call && !isa<llvm::IntrinsicInst>(call)) {
     for (unsigned i = 0; i < call->arg_size(); ++i) add_if_null(i);
+    add_if_null(call->getCalledOperandUse().getOperandNo());
     auto const* effects = extract::effects_of(*call, externals);
     if (effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
           return effect.kind == extract::ExternalEffect::Kind::returns &&
@@ -88,8 +101,7 @@ bool ProgramFacts::frees(llvm::BasicBlock const& block, llvm::Value const& point
   return std::ranges::any_of(block, [&](llvm::Instruction const& instruction) {
     auto const* call = dyn_cast<llvm::CallBase>(&instruction);
     for (unsigned i = 0; call && i < call->arg_size(); ++i)
-      if (is_free({call, i}, effects_.bitcode().externals()) &&
-          values.leader_of(call->getArgOperand(i)) == values.leader_of(&pointer))
+      if (is_free({call, i}, effects_) && values.leader_of(call->getArgOperand(i)) == values.leader_of(&pointer))
         return true;
     return false;
   });
@@ -111,6 +123,37 @@ std::vector<Origin> ProgramFacts::null_tests() {
       }
     }
   return tests;
+}
+
+/// A loop that steps a pointer on also compares what the last round has used.
+std::vector<Use> ProgramFacts::tested_later() {
+  std::vector<Use> found;
+  for (auto const& test : null_tests()) {
+    auto const& at = *llvm::cast<llvm::Instruction>(test.value);
+    auto& tracker = this->tracker(*at.getFunction());
+    auto const* tested = tracker.values().leader_of(tested_by(at));
+    auto const add = [&](llvm::Value const* pointer, llvm::Instruction const& before) {
+      for (auto const& use : dereferences_of(*pointer, tracker))
+        if (use.instruction != &before && tracker.is_before(*use.instruction, before)) found.push_back(use);
+    };
+    add(tested, at);
+    auto const* phi = dyn_cast<llvm::PHINode>(tested);
+    for (unsigned i = 0; phi && i < phi->getNumIncomingValues(); ++i)
+      if (auto const& end = *phi->getIncomingBlock(i)->getTerminator(); tracker.is_before(*phi, end))
+        add(tracker.values().leader_of(phi->getIncomingValue(i)), end);
+  }
+  return found;
+}
+
+/// Where a function dereferences a pointer, under any of its names.
+std::vector<Use> const& ProgramFacts::dereferences_of(llvm::Value const& pointer, Tracker& tracker) {
+  auto const [known, is_new] = dereferences_.try_emplace(&tracker);
+  if (is_new)
+    for (auto const& instruction : llvm::instructions(tracker.values().function()))
+      for (unsigned i = 0; i < instruction.getNumOperands(); ++i)
+        if (instruction.getOperand(i)->getType()->isPointerTy() && is_dereference({&instruction, i}, effects_))
+          known->second[tracker.values().base_of(instruction.getOperand(i))].push_back({&instruction, i});
+  return known->second[&pointer];
 }
 
 namespace {
@@ -177,8 +220,7 @@ Stops const& ProgramFacts::stops_behind_free(Use const& use) {
   auto const* root = tracker.values().address_of(use.value()).base;
   Journey journey;
   journey.trigger = use;
-  if (!use.instruction->getType()->isVoidTy() && use.instruction->getType()->isPointerTy() &&
-      is_free(use, effects_.bitcode().externals()))
+  if (!use.instruction->getType()->isVoidTy() && use.instruction->getType()->isPointerTy() && is_free(use, effects_))
     journey.not_null = {use.instruction};  // realloc: where it fails, it frees nothing
   journey.names = {root};
   if (auto const* phi = dyn_cast<llvm::PHINode>(root)) {
@@ -256,13 +298,18 @@ bool ProgramFacts::is_always(llvm::Argument const& parameter, Use const& use) {
   return !tracker(*parameter.getParent()).follow(journey).has_returned;
 }
 
-bool ProgramFacts::is_used(Use const& use) {
-  if (is_dereference(use, effects_.bitcode().externals())) return true;
+bool ProgramFacts::is_used_here(Use const& use) {
+  if (is_dereference(use, effects_)) return true;
   auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
-  if (!call || isa<llvm::IntrinsicInst>(call) || use.operand >= call->arg_size()) return false;
-  auto const& callees = effects_.callees_of(*call);
-  if (callees.is_open && !is_free(use, effects_.bitcode().externals())) return true;
-  return std::ranges::any_of(callees.functions, [&](llvm::Function const* function) {
+  bool const is_argument = call && !isa<llvm::IntrinsicInst>(call) && use.operand < call->arg_size();
+  return is_argument && effects_.callees_of(*call).is_open && !is_free(use, effects_);
+}
+
+bool ProgramFacts::is_used(Use const& use) {
+  if (is_used_here(use)) return true;
+  auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
+  if (!call || isa<llvm::IntrinsicInst>(call)) return false;
+  return std::ranges::any_of(effects_.callees_of(*call).functions, [&](llvm::Function const* function) {
     if (use.operand >= function->arg_size()) return false;
     auto const* parameter = function->getArg(use.operand);
     auto const [at, is_new] = is_used_.try_emplace(parameter, false);

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_set>
+#include <utility>
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <hornbill/error.hpp>
-#include <hornbill/points_to/detail/fields.hpp>
 
 namespace hornbill::alarms {
 
@@ -55,12 +57,24 @@ std::map<std::string, Relations::Provider> Relations::providers() {
                       for (auto const& origin : list()) add(relation, {vocabulary_.of(origin)});
                     }};
   };
-  auto const& externals = facts_.program().bitcode().externals();
   return {
       {"Null", listed([this] { return facts_.nulls(); })},
       {"NullTest", listed([this] { return facts_.null_tests(); })},
       {"Source", listed([this] { return facts_.data_flow().sources(); })},
       {"Root", listed([this] { return facts_.data_flow().roots(); })},
+      {"TestedLater",
+       {1,
+        [this](Index r) {
+          for (auto const& use : facts_.tested_later()) add(r, {vocabulary_.of(use)});
+        }}},
+      {"ReadsInitial",
+       {1,
+        [this](Index r) {
+          look_up_whether(r, [this](datalog::Value q) {
+            auto const* load = dyn_cast<llvm::LoadInst>(vocabulary_.origins[q].value);
+            return load && facts_.initial_values().may_read_initial(*load);
+          });
+        }}},
       {"NullGlobal", {1, [this](Index r) { add_null_globals(r); }}},
       {"NullReaches",
        {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of_null(vocabulary_.origins[v]); })}},
@@ -74,11 +88,13 @@ std::map<std::string, Relations::Provider> Relations::providers() {
          auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[q].value);
          return facts_.order().leads_to(call, *load.getFunction());
        })},
-      {"Dereferences", {1, use_lookup([&externals](Use const& use) {
-                          return !is_inlined(*use.instruction) && is_dereference(use, externals);
+      {"Dereferences", {1, use_lookup([this](Use const& use) {
+                          return !is_inlined(*use.instruction) && is_dereference(use, facts_.effects());
                         })}},
       {"Uses",
        {1, use_lookup([this](Use const& use) { return !is_inlined(*use.instruction) && facts_.is_used(use); })}},
+      {"UsesHere",
+       {1, use_lookup([this](Use const& use) { return !is_inlined(*use.instruction) && facts_.is_used_here(use); })}},
       {"Stores",
        {2,
         [this](Index r) {
@@ -123,6 +139,9 @@ std::map<std::string, Relations::Provider> Relations::providers() {
         }}},
       {"DUEdge", {2, [this](Index r) { look_up_data_edges(r); }}},
       {"Writes", {2, [this](Index r) { look_up_writes(r); }}},
+      {"WritesBehind", {4, [this](Index r) { look_up_writes_behind(r); }}},
+      {"Copies", {6, [this](Index r) { look_up_copies(r); }}},
+      {"Zeroes", {3, [this](Index r) { add_zeroes(r); }}},
       {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
       {"Reported", {2, [this](Index r) { add_reported(r); }}},
       {"Follows", pair_lookup([this](datalog::Value f, datalog::Value q) {
@@ -196,14 +215,26 @@ void Relations::add_passes(Index relation) {
   });
 }
 
+namespace {
+
+/// Whether a value of a type is a pointer, or a structure that has one.
+bool may_be_pointers(llvm::Type const& type) {
+  auto const* structure = dyn_cast<llvm::StructType>(&type);
+  return type.isPointerTy() || (structure && std::ranges::any_of(structure->elements(), [](llvm::Type const* element) {
+                                  return element->isPointerTy();
+                                }));
+}
+
+}  // namespace
+
 void Relations::add_returns(Index relation) {
   for (auto const& function : facts_.effects().module()) {
-    if (!function.getReturnType()->isPointerTy()) continue;
+    if (!may_be_pointers(*function.getReturnType())) continue;
     for (auto const& block : function) {
       auto const* result = block.getTerminator();
       if (!isa<llvm::ReturnInst>(result)) continue;
       for (auto const* call : facts_.effects().callers_of(function))
-        if (call->getType()->isPointerTy())
+        if (call->getType() == function.getReturnType())
           add(relation, {vocabulary_.of(Use{result, 0}), vocabulary_.of(Origin{call})});
     }
   }
@@ -220,7 +251,7 @@ void Relations::add_parameters(Index relation) {
 
 void Relations::add_frees(Index relation) {
   for_each_call_argument([&](llvm::CallBase const&, Use const& use) {
-    if (is_free(use, facts_.program().bitcode().externals())) add(relation, {vocabulary_.of(use)});
+    if (is_free(use, facts_.effects())) add(relation, {vocabulary_.of(use)});
   });
 }
 
@@ -236,26 +267,77 @@ void Relations::look_up_left_in(Index relation, bool is_at_calls) {
       Values tuple{key[0]};
       if (call) tuple.push_back(vocabulary_.of(Use{call, call->arg_size()}));
       tuple.push_back(vocabulary_.of_variable(variable));
-      bool agrees = true;
-      for (std::size_t i = 0; i < tuple.size(); ++i) agrees = agrees && ((known >> i & 1) == 0 || tuple[i] == key[i]);
-      if (agrees) found(tuple);
+      give(tuple, known, key, found);
     }
   };
   database_.look_up(relation, {1, find});
 }
 
+void Relations::give(Values const& tuple, datalog::Columns known, std::span<datalog::Value const> key,
+                     Found const& found) {
+  for (std::size_t i = 0; i < tuple.size(); ++i)
+    if ((known >> i & 1) != 0 && tuple[i] != key[i]) return;
+  found(tuple);
+}
+
+/// How many objects some fields are of.
+Index Relations::num_whole(std::span<Index const> fields) const {
+  auto const* first = facts_.fields().first;
+  Index count = 0, last = -1;
+  for (Index const field : fields) count += std::exchange(last, first[field]) != first[field] ? 1 : 0;
+  return count;
+}
+
 bool Relations::is_to_few(Index variable) {
   if (variable == extract::nothing) return false;
-  bool const is_few = facts_.solution().objects_of(variable).size() <= static_cast<std::size_t>(most_objects_);
+  bool const is_few = std::ssize(facts_.solution().objects_of(variable)) <= most_objects_;
   if (!is_few) ++num_passed_over_;
   return is_few;
 }
+
+/// Data in any place of an object, such as of a text, says something; a pointer in any place does not.
+bool Relations::is_to_data_of_few(Index variable) {
+  if (variable == extract::nothing) return false;
+  bool const is_few = num_whole(facts_.solution().objects_of(variable)) <= most_objects_;
+  if (!is_few) ++num_passed_over_;
+  return is_few;
+}
+
+namespace {
+
+/// Whether each round of a loop loads from another place: at an index, or by a pointer, that the loop steps on.
+bool steps_on(llvm::LoadInst const& load) {
+  constexpr std::size_t most = 32;
+  std::vector<llvm::Value const*> work{load.getPointerOperand()};
+  std::unordered_set<llvm::Value const*> seen;
+  while (!work.empty() && seen.size() < most) {
+    auto const* value = work.back();
+    work.pop_back();
+    if (!seen.insert(value).second) continue;
+    if (auto const* phi = dyn_cast<llvm::PHINode>(value)) {
+      bool const is_stepped = std::ranges::any_of(phi->incoming_values(), [&](auto const& incoming) {
+        auto const* step = dyn_cast<llvm::Instruction>(incoming);
+        return step && isa<llvm::BinaryOperator, llvm::GetElementPtrInst>(step) && step->getOperand(0) == phi;
+      });
+      if (is_stepped) return true;
+    } else if (isa<llvm::GetElementPtrInst, llvm::CastInst, llvm::BinaryOperator>(value)) {
+      for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 /// Whether a load may read what was there at a use. One that reads what this function put there does so if a call lies
 /// between that leads to the use.
 bool Relations::may_read_after(Use const& use, llvm::LoadInst const& load) {
   auto const& values = facts_.tracker(*load.getFunction()).values();
   auto& order = facts_.order();
+  if (values.address_of(use.value()).base == &load && steps_on(load)) {  // the next element; or all of them again
+    bool const is_own = isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load.getPointerOperand()));
+    return !is_own && order.is_called_after(*use.instruction, *load.getFunction());
+  }
   if (values.is_open(load)) return order.may_follow(*use.instruction, load);
   return std::ranges::any_of(values.calls_before(load), [&](llvm::CallBase const* call) {
     return order.leads_to(*call, *use.instruction->getFunction());
@@ -316,8 +398,8 @@ void Relations::add_reported(Index relation) {
 void Relations::look_up_writes(Index relation) {
   look_up_second(relation, [this](datalog::Value statement) {
     Values addresses;
-    for (auto const* pointer : facts_.data_flow().written_by(vocabulary_.origins[statement]))
-      if (Index const variable = facts_.program().bitcode().variable_of(*pointer); is_to_few(variable))
+    for (auto const& [pointer, bytes] : facts_.data_flow().written_by(vocabulary_.origins[statement]))
+      if (Index const variable = facts_.program().bitcode().variable_of(*pointer); is_to_data_of_few(variable))
         addresses.push_back(vocabulary_.of_variable(variable));
     return addresses;
   });
@@ -326,7 +408,7 @@ void Relations::look_up_writes(Index relation) {
 void Relations::add_data_reads(Index relation) {
   for (auto const& [statement, pointer] : facts_.data_flow().reads()) {
     Index const variable = facts_.program().bitcode().variable_of(*pointer);
-    if (!is_to_few(variable)) continue;
+    if (!is_to_data_of_few(variable)) continue;
     add(relation, {vocabulary_.of_variable(variable), vocabulary_.of(statement)});
     add_read_variable(variable);
   }
@@ -353,10 +435,7 @@ void Relations::find_points_to(datalog::Columns known, std::span<datalog::Value 
 
 /// Pointers of variables that are null from the start.
 void Relations::add_null_globals(Index relation) {
-  auto const& system = facts_.program().constraints();
-  auto const first = points_to::first_fields(system);
-  points_to::detail::ObjectFields const fields{first.data(), system.object_sizes.data(), system.bytes_to_end.data(),
-                                               system.object_periods.data(), system.is_function.data()};
+  auto const fields = facts_.fields();
   auto const& layout = facts_.effects().module().getDataLayout();
   auto const visit = [&](auto const& self, llvm::Constant const& value, Index object, std::int64_t byte) -> void {
     auto* const type = value.getType();

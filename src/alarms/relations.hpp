@@ -12,10 +12,12 @@
 #include <hornbill/alarms/reports.hpp>
 #include <hornbill/datalog/ground.hpp>
 #include <hornbill/extract/extract.hpp>
+#include <hornbill/points_to/detail/fields.hpp>
 #include <hornbill/points_to/solution.hpp>
 
 #include "data_flow.hpp"
 #include "expressions.hpp"
+#include "initial_values.hpp"
 #include "memory_effects.hpp"
 #include "order.hpp"
 #include "tracker.hpp"
@@ -36,12 +38,16 @@ class ProgramFacts {
   PointsToNames& names() { return names_; }
   Order& order() { return order_; }
   DataFlow& data_flow() { return data_flow_; }
+  InitialValues& initial_values() { return initial_values_; }
+  points_to::detail::ObjectFields fields() const;
   Tracker& tracker(llvm::Function const& function);
 
   /// Places where a null constant becomes the value of a pointer or is used as one; and calls that may return null.
   std::vector<Origin> nulls();
   /// Branches that say that a pointer is null.
   std::vector<Origin> null_tests();
+  /// Dereferences of pointers that a branch behind them compares with null.
+  std::vector<Use> tested_later();
   std::vector<Use> stops_of_null(Origin const& origin);
   std::vector<Use> stops_of(Origin const& origin);
   Stops const& stops_behind_free(Use const& use);
@@ -53,12 +59,15 @@ class ProgramFacts {
   /// Statements in the line of each report.
   std::vector<std::vector<Origin>> const& statements_of_reports();
   Index num_unplaced_reports();
-  /// Whether memory must be there at an operand, where it is used or in functions that it is passed to.
+  /// Whether memory must be there at an operand, or it goes to a function outside; also in functions that it is passed
+  /// to.
+  bool is_used_here(Use const& use);
   bool is_used(Use const& use);
 
  private:
   bool is_null(llvm::Value const& value, Tracker& tracker);
   bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
+  std::vector<Use> const& dereferences_of(llvm::Value const& pointer, Tracker& tracker);
   void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
 
   extract::Program const& program_;
@@ -66,10 +75,13 @@ class ProgramFacts {
   MemoryEffects effects_;
   Expressions expressions_;
   PointsToNames names_;
+  std::vector<Index> first_;  // [objects], of the object that a field belongs to
   std::vector<Report> const& reports_;
   Order order_;
   DataFlow data_flow_;
+  InitialValues initial_values_;
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
+  std::unordered_map<Tracker const*, std::unordered_map<llvm::Value const*, std::vector<Use>>> dereferences_;
   std::map<Use, Stops> behind_free_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
   std::unordered_map<llvm::Argument const*, bool> is_used_;
@@ -110,7 +122,9 @@ class Relations {
   void look_up_pair(Index relation, std::function<bool(datalog::Value, datalog::Value)> function);
   void add_passes(Index relation);
   void add_returns(Index relation);
+  Index num_whole(std::span<Index const> fields) const;
   bool is_to_few(Index variable);
+  bool is_to_data_of_few(Index variable);
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
   void add_loads(Index relation, bool are_all);
   void add_parameters(Index relation);
@@ -122,6 +136,15 @@ class Relations {
   std::vector<Index> const& sets_with(Index object);
   void add_frees(Index relation);
   void add_null_globals(Index relation);
+  std::vector<Index> begins_of(Index variable) const;
+  std::vector<Index> fields_in(Index first, std::int64_t bytes) const;
+  void look_up_writes_behind(Index relation);
+  void add_copies();
+  void look_up_copies(Index relation);
+  void add_zeroes(Index relation);
+  /// Hands on a tuple that has the values that are known.
+  static void give(Values const& tuple, datalog::Columns known, std::span<datalog::Value const> key,
+                   Found const& found);
   void look_up_left_in(Index relation, bool is_at_calls);
   void find_points_to(datalog::Columns known, std::span<datalog::Value const> key, Found const& found);
   void for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit);
@@ -133,6 +156,10 @@ class Relations {
   Index most_objects_;
   Index num_passed_over_ = 0;
   Index points_to_ = -1;
+  struct Copy {
+    Index from, first, to;  // variables, and the object that the block begins with
+  };
+  std::unordered_map<Index, std::vector<Copy>> copies_;  // of what an object holds
   // addresses that loads read through, by set; and sets that have an object
   std::set<Index> read_variables_;
   std::map<Index, std::vector<Index>> variables_of_set_;

@@ -13,12 +13,9 @@ using llvm::dyn_cast, llvm::isa;
 
 namespace {
 
-bool has_effect(Use const& use, extract::Externals const& externals, extract::ExternalEffect::Kind kind) {
+bool has_effect(Use const& use, MemoryEffects const& effects, extract::ExternalEffect::Kind kind) {
   auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
-  auto const* effects = call && use.operand < call->arg_size() ? extract::effects_of(*call, externals) : nullptr;
-  return effects && std::ranges::any_of(*effects, [&](extract::ExternalEffect const& effect) {
-           return effect.kind == kind && effect.argument == static_cast<int>(use.operand);
-         });
+  return call && effects.has_effect(*call, use.operand, kind);
 }
 
 std::optional<bool> is_null_always(llvm::Value const& leader) {
@@ -37,6 +34,16 @@ std::optional<bool> are_equal_always(llvm::Value const& one, llvm::Value const& 
   return are_objects ? std::optional(false) : std::nullopt;
 }
 
+/// Where a structure has pointers, in bytes.
+std::vector<std::int64_t> offsets_of_pointers(llvm::Type& type, llvm::DataLayout const& layout) {
+  auto* const structure = llvm::cast<llvm::StructType>(&type);
+  std::vector<std::int64_t> offsets;
+  for (unsigned i = 0; i < structure->getNumElements(); ++i)
+    if (structure->getElementType(i)->isPointerTy())
+      offsets.push_back(static_cast<std::int64_t>(layout.getStructLayout(structure)->getElementOffset(i)));
+  return offsets;
+}
+
 /// Whether a function outside returns an argument.
 bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Externals const& externals) {
   auto const* effects = extract::effects_of(call, externals);
@@ -50,7 +57,7 @@ bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Exte
 
 }  // namespace
 
-bool is_dereference(Use const& use, extract::Externals const& externals) {
+bool is_dereference(Use const& use, MemoryEffects const& effects) {
   auto const* instruction = use.instruction;
   if (isa<llvm::LoadInst>(instruction)) return true;
   if (isa<llvm::StoreInst>(instruction)) return use.operand == 1;
@@ -61,17 +68,19 @@ bool is_dereference(Use const& use, extract::Externals const& externals) {
     return is_address && !(length && length->isZero());
   }
   auto const* call = dyn_cast<llvm::CallBase>(instruction);
-  if (!call || use.operand >= call->arg_size() || isa<llvm::IntrinsicInst>(call)) return false;
+  if (!call || isa<llvm::IntrinsicInst>(call)) return false;
+  if (call->isCallee(&call->getOperandUse(use.operand))) return true;
+  if (use.operand >= call->arg_size()) return false;
   auto const* function = extract::callee_of(*call);
   bool const is_outside = function && function->isDeclaration();
   if (is_outside && use.operand < function->arg_size() &&
       function->hasParamAttribute(use.operand, llvm::Attribute::NonNull))
     return true;
-  return has_effect(use, externals, extract::ExternalEffect::Kind::uses);
+  return has_effect(use, effects, extract::ExternalEffect::Kind::uses);
 }
 
-bool is_free(Use const& use, extract::Externals const& externals) {
-  return has_effect(use, externals, extract::ExternalEffect::Kind::frees);
+bool is_free(Use const& use, MemoryEffects const& effects) {
+  return has_effect(use, effects, extract::ExternalEffect::Kind::frees);
 }
 
 std::size_t Tracker::StateHash::operator()(State const& state) const {
@@ -113,7 +122,12 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
 void Tracker::begin(Journey const& journey) {
   State state;
   state.is_triggered = !journey.trigger;
-  for (auto const* name : journey.names) state.alive |= bit_of(values_.leader_of(name), true);
+  for (auto const* name : journey.names)
+    if (name->getType()->isStructTy())
+      for (auto const offset : offsets_of_pointers(*name->getType(), values_.layout()))
+        state.alive |= bit_of_part(*name, offset, true);
+    else
+      state.alive |= bit_of(values_.leader_of(name), true);
   if (journey.store)
     state.alive |= bit_of(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
@@ -149,10 +163,39 @@ std::uint64_t Tracker::bit_of(llvm::Value const* value, bool is_added) {
 std::uint64_t Tracker::bit_of(Address const& address, llvm::Value const* pointer) {
   constexpr std::size_t most = 64;
   for (std::size_t i = 0; i < names_.size(); ++i)
-    if (!names_[i].value && names_[i].address == address) return std::uint64_t{1} << i;
+    if (names_[i].is_in_memory() && names_[i].address == address) return std::uint64_t{1} << i;
   if (!pointer || names_.size() == most) return 0;
   names_.push_back({nullptr, address, pointer});
   return std::uint64_t{1} << (names_.size() - 1);
+}
+
+std::uint64_t Tracker::bit_of_part(llvm::Value const& structure, std::int64_t offset, bool is_added) {
+  constexpr std::size_t most = 64;
+  Address const part{&structure, offset};
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!names_[i].value && !names_[i].pointer && names_[i].address == part) return std::uint64_t{1} << i;
+  if (!is_added || names_.size() == most) return 0;
+  names_.push_back({nullptr, part, nullptr});
+  return std::uint64_t{1} << (names_.size() - 1);
+}
+
+template <class Move>
+std::uint64_t Tracker::moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move) {
+  std::uint64_t moved = 0;
+  for (std::size_t i = 0, known = names_.size(); i < known; ++i) {
+    auto const place = names_[i].address;
+    bool const is_there = !names_[i].value && (state.alive >> i & 1) != 0 && place.base == from.base;
+    if (is_there && place.offset >= from.offset && place.offset - from.offset < bytes)
+      moved |= move(place.offset - from.offset);
+  }
+  return moved;
+}
+
+/// Whether any part of a structure is the pointer.
+bool Tracker::has_part(llvm::Value const& structure, State const& state) {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!names_[i].value && names_[i].address.base == &structure && (state.alive >> i & 1) != 0) return true;
+  return false;
 }
 
 bool Tracker::is_alive(llvm::Value const* value, State const& state) {
@@ -199,21 +242,20 @@ void Tracker::walk(State state, llvm::Instruction const* from) {
 
 /// Notes a use.   \return whether the path goes on
 bool Tracker::use(Use const& use, State& state) {
-  auto const& externals = effects_.bitcode().externals();
   if (state.is_triggered && uses_.insert(use).second) stops_.uses.push_back(use);
   if (journey_->end == use) return false;
-  if (journey_->is_null) return !is_dereference(use, externals);
+  if (journey_->is_null) return !is_dereference(use, effects_);
   if (journey_->trigger && *journey_->trigger == use && !state.is_triggered) {
     state.is_triggered = true;
     return true;
   }
-  return !state.is_triggered || !journey_->trigger || !(is_dereference(use, externals) || is_free(use, externals));
+  return !state.is_triggered || !journey_->trigger || !(is_dereference(use, effects_) || is_free(use, effects_));
 }
 
 bool Tracker::step(llvm::Instruction const& instruction, State& state) {
   if (!isa<llvm::PHINode>(instruction)) {
     conditions_.forget(instruction, state.facts);
-    if (instruction.getType()->isPointerTy()) forget_places(instruction, state);
+    if (instruction.getType()->isPointerTy() || instruction.getType()->isStructTy()) forget_places(instruction, state);
   }
   if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) return step_load(*load, state);
   if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) return step_store(*store, state);
@@ -221,8 +263,10 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
   if (isa<llvm::ReturnInst>(instruction)) {
     stops_.has_returned = true;
     leave_in_memory(nullptr, state);
-    return instruction.getNumOperands() == 0 || !is_alive(instruction.getOperand(0), state) ||
-           use({&instruction, 0}, state);
+    if (instruction.getNumOperands() == 0) return true;
+    auto const* result = instruction.getOperand(0);
+    bool const is_returned = is_alive(result, state) || has_part(*result, state);
+    return !is_returned || use({&instruction, 0}, state);
   }
   if (isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) {
     bool const goes_on = !is_alive(instruction.getOperand(0), state) || use({&instruction, 0}, state);
@@ -239,6 +283,8 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
         [&](llvm::Value const& one, llvm::Value const& other) { return are_equal(one, other, state); });
     bool const is_true = is_alive(select->getTrueValue(), state), is_false = is_alive(select->getFalseValue(), state);
     set(select, known ? (known->isZero() ? is_false : is_true) : is_true || is_false, state);
+  } else if (isa<llvm::ExtractValueInst>(instruction)) {
+    step_structure(instruction, state);
   } else if (values_.leader_of(&instruction) == &instruction && instruction.getType()->isPointerTy()) {
     set(&instruction, false, state);
   }
@@ -247,6 +293,7 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
 
 bool Tracker::step_load(llvm::LoadInst const& load, State& state) {
   if (is_alive(load.getPointerOperand(), state) && !use({&load, 0}, state)) return false;
+  if (load.getType()->isStructTy()) step_structure(load, state);
   if (!load.getType()->isPointerTy()) return true;
   auto const bit = bit_of(values_.address_of(load.getPointerOperand()), nullptr);
   if ((state.alive & bit) != 0)
@@ -266,31 +313,85 @@ bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
     state.alive |= bit_of(address, pointer);
   else
     state.alive &= ~bit_of(address, nullptr);
+  if (store.getValueOperand()->getType()->isStructTy()) step_structure(store, state);
   return true;
+}
+
+/// Structures that are values are loaded, stored, and taken apart.
+void Tracker::step_structure(llvm::Instruction const& instruction, State& state) {
+  auto const& layout = values_.layout();
+  if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) {
+    auto const bytes = static_cast<std::int64_t>(layout.getTypeStoreSize(load->getType()).getKnownMinValue());
+    state.alive |= moved_names(values_.address_of(load->getPointerOperand()), bytes, state,
+                               [&](std::int64_t offset) { return bit_of_part(*load, offset, true); });
+  } else if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
+    auto const to = values_.address_of(store->getPointerOperand());
+    auto const* structure = store->getValueOperand();
+    auto const bytes = static_cast<std::int64_t>(layout.getTypeStoreSize(structure->getType()).getKnownMinValue());
+    state.alive |= moved_names({structure, 0}, bytes, state, [&](std::int64_t offset) {
+      Address const place{to.base, to.offset + offset};
+      return bit_of(place, values_.pointer_to(place, store->getPointerOperand()));
+    });
+  } else if (auto const* part = dyn_cast<llvm::ExtractValueInst>(&instruction); part && part->getNumIndices() == 1) {
+    auto* const type = dyn_cast<llvm::StructType>(part->getAggregateOperand()->getType());
+    if (!type || !part->getType()->isPointerTy()) return;
+    auto const offset =
+        static_cast<std::int64_t>(layout.getStructLayout(type)->getElementOffset(part->getIndices()[0]));
+    set(part, (state.alive & bit_of_part(*part->getAggregateOperand(), offset, false)) != 0, state);
+  }
+}
+
+/// Memory that is freed is another alarm, and no longer followed.
+void Tracker::drop_freed(llvm::CallBase const& call, State& state) {
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    if (!is_free({&call, i}, effects_)) continue;
+    auto const* freed = values_.base_of(call.getArgOperand(i));
+    for (std::size_t k = 0; k < names_.size(); ++k)
+      if (names_[k].is_in_memory() && values_.base_of(names_[k].address.base) == freed)
+        state.alive &= ~(std::uint64_t{1} << k);
+  }
+}
+
+/// Places that hold the pointer once a block is copied.
+std::uint64_t Tracker::copied_names(llvm::AnyMemTransferInst const& copy, State const& state) {
+  auto const* length = dyn_cast<llvm::ConstantInt>(copy.getLength());
+  if (!length) return 0;
+  auto const to = values_.address_of(copy.getRawDest());
+  return moved_names(values_.address_of(copy.getRawSource()),
+                     static_cast<std::int64_t>(length->getLimitedValue(1 << 30)), state, [&](std::int64_t offset) {
+                       Address const place{to.base, to.offset + offset};
+                       return bit_of(place, values_.pointer_to(place, copy.getRawDest()));
+                     });
 }
 
 /// Memory that may have changed is no longer followed: what is there then is known by points-to sets alone.
 void Tracker::drop_changed(llvm::Instruction const& instruction, State& state) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     auto const bit = std::uint64_t{1} << i;
-    if (names_[i].value || (state.alive & bit) == 0) continue;
+    if (!names_[i].is_in_memory() || (state.alive & bit) == 0) continue;
     if (values_.may_change(instruction, names_[i].address, *names_[i].pointer)) state.alive &= ~bit;
   }
 }
 
 bool Tracker::step_call(llvm::CallBase const& call, State& state) {
   if (call.isDebugOrPseudoInst() || call.isLifetimeStartOrEnd()) return true;
+  auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&call);
+  auto const copied = copy ? copied_names(*copy, state) : 0;
   bool is_returned = false;
+  if (is_alive(call.getCalledOperand(), state) && !use({&call, call.getCalledOperandUse().getOperandNo()}, state))
+    return false;
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (!call.getArgOperand(i)->getType()->isPointerTy() || !is_alive(call.getArgOperand(i), state)) continue;
     Use const here{&call, i};
-    is_returned = is_returned || (returns_argument(call, i, effects_.bitcode().externals()) &&
-                                  !is_free(here, effects_.bitcode().externals()));
+    is_returned =
+        is_returned || (returns_argument(call, i, effects_.bitcode().externals()) && !is_free(here, effects_));
     if (!use(here, state)) return false;
   }
+  drop_freed(call, state);
   if (effects_.never_returns(call)) return false;
   if (!effects_.callees_of(call).functions.empty()) leave_in_memory(&call, state);
   drop_changed(call, state);
+  state.alive |= copied;
   if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) set(&call, is_returned, state);
   return true;
 }
@@ -298,7 +399,7 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
 void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
   if (!state.is_triggered) return;
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (names_[i].value || (state.alive >> i & 1) == 0) continue;
+    if (!names_[i].is_in_memory() || (state.alive >> i & 1) == 0) continue;
     bool const is_gone = !call && isa<llvm::AllocaInst>(names_[i].address.base);
     std::pair const left(call, names_[i].pointer);
     if (!is_gone && left_in_.insert(left).second) stops_.left_in.push_back(left);

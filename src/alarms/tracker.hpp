@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "conditions.hpp"
 #include "local_values.hpp"
@@ -27,9 +28,9 @@ struct Use {
 };
 
 /// Whether there must be memory at the operand.
-bool is_dereference(Use const& use, extract::Externals const& externals);
+bool is_dereference(Use const& use, MemoryEffects const& effects);
 /// Whether a function outside ends the life of the memory at the operand.
-bool is_free(Use const& use, extract::Externals const& externals);
+bool is_free(Use const& use, MemoryEffects const& effects);
 
 /// A pointer, and from where on it is followed.
 struct Journey {
@@ -65,6 +66,9 @@ class Tracker {
   bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const {
     return conditions_.is_decided(block, is_wanted);
   }
+  bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {
+    return conditions_.is_before(first, then);
+  }
   /// Whether a block that is reachable may lead to one of its successors.
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 
@@ -81,16 +85,23 @@ class Tracker {
   struct StateHash {
     std::size_t operator()(State const& state) const;
   };
-  /// A value, or a place in memory.
+  /// A value, a place in memory, or a place in a structure that is a value.
   struct Name {
     llvm::Value const* value = nullptr;
     Address address;
-    llvm::Value const* pointer = nullptr;  // to that place
+    llvm::Value const* pointer = nullptr;  // to that place; none in a structure
+
+    bool is_in_memory() const { return pointer != nullptr; }
   };
 
   // --- names ---
   std::uint64_t bit_of(llvm::Value const* value, bool is_added);
   std::uint64_t bit_of(Address const& address, llvm::Value const* pointer);
+  std::uint64_t bit_of_part(llvm::Value const& structure, std::int64_t offset, bool is_added);
+  /// The names of what is within so many bytes of a place, where it goes to another one.
+  template <class Move>
+  std::uint64_t moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move);
+  bool has_part(llvm::Value const& structure, State const& state);
   bool is_alive(llvm::Value const* value, State const& state);
   void set(llvm::Value const* value, bool is_alive, State& state);
   std::optional<bool> are_equal(llvm::Value const& one, llvm::Value const& other, State const& state);
@@ -104,6 +115,9 @@ class Tracker {
   bool step_load(llvm::LoadInst const& load, State& state);
   bool step_store(llvm::StoreInst const& store, State& state);
   bool step_call(llvm::CallBase const& call, State& state);
+  void step_structure(llvm::Instruction const& instruction, State& state);
+  std::uint64_t copied_names(llvm::AnyMemTransferInst const& copy, State const& state);
+  void drop_freed(llvm::CallBase const& call, State& state);
   void drop_changed(llvm::Instruction const& instruction, State& state);
   bool use(Use const& use, State& state);
   void leave(llvm::BasicBlock const& block, State const& state);

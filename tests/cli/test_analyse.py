@@ -30,9 +30,9 @@ class Analyse(CommandLine):
         if "analyse" not in run("--help")[0].split():
             self.skipTest("this build has no front end")
 
-    def compile(self, source, name="list"):
+    def compile(self, source, name="list", flags=()):
         self.write(f"{name}.c", source)
-        subprocess.run([CLANG, "-g", "-w", "-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", f"{name}.c"], check=True)
+        subprocess.run([CLANG, "-g", "-w", "-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", *flags, f"{name}.c"], check=True)
         return f"{name}.bc"
 
     def alarms(self, model="alarms.h5"):
@@ -92,8 +92,23 @@ class Analyse(CommandLine):
         self.assertEqual(list(self.alarms()), ["list.c:6:3 c may be data from list.c:5:13 c"])
         with open("clauses.txt") as clauses:
             self.assertIn('taint.R0: NOT DUEdge("list.c:5:13 c","list.c:6:3 c"), NOT Source("list.c:5:13 c"), DUPath("list.c:5:13 c","list.c:6:3 c")', clauses.read())
+        self.write("mine.txt", "ask: return = static; taint return\nrun: sink *0\n")
+        run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", "--client", "taint")
+        self.assertEqual(len(self.alarms()), 1)
+        for effect, wanted in (("zero 1", "'1' stands where 'return' is needed"), ("taint *0 1*", "ends where the number of an argument")):
+            self.write("mine.txt", f"run: {effect}\n")
+            self.assertIn(wanted, run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", code=3)[1])
         self.write("mine.txt", "run: sink\n")
         self.assertIn("mine.txt:line 1: an effect ends where the number of an argument, from 0 is needed", run("analyse", program, "-o", "alarms.h5", "--externals", "mine.txt", code=3)[1])
+
+    def test_header_bodies(self):
+        """Functions to which headers give a body are the library's: alarms are where they are called."""
+        source = ("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint table[9];\nint main() {\n  char to[9];\n"
+                  '  strcpy(to, getenv("A"));\n  printf(to);\n  return table[atoi(to)];\n}\n')
+        for flags in ((), ("-D_FORTIFY_SOURCE=2",)):
+            run("analyse", self.compile(source, flags=flags), "-o", "alarms.h5")
+            places = sorted(alarm.split()[0] for alarm in self.alarms())
+            self.assertEqual(places, ["list.c:7:3", "list.c:8:3", "list.c:9:10"], flags)
 
     def test_new_and_delete(self):
         self.write("list.cpp", "int main() {\n  int *p = new int(1);\n  int x = *p;\n  delete p;\n  return *p + x;\n}\n")

@@ -113,7 +113,7 @@ void wrapper_twice_bad(struct node *n) {
   destroy(n);
 }
 void wrapper_twice_good(struct node *n) {
-  free(n->name);  // FALSE free
+  free(n->name);
   n->name = NULL;
   destroy(n);
 }
