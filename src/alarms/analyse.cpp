@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -119,6 +120,17 @@ std::size_t affordable(analysis::ClauseSet const& clauses, std::vector<Index> co
   return alarms.size();
 }
 
+/// All clauses that lead to alarms.
+analysis::Pruned leading_to(analysis::ClauseSet const& clauses, std::vector<Index> const& alarms) {
+  std::vector<Index> all(static_cast<std::size_t>(clauses.num_clauses()));
+  std::iota(all.begin(), all.end(), 0);
+  auto selection = analysis::select(clauses, analysis::coreachable_clauses(clauses, all, alarms));
+  analysis::Pruned kept;
+  for (Index const alarm : alarms) kept.alarms.push_back(selection.tuple_of[alarm]);
+  kept.clauses = std::move(selection.clauses);
+  return kept;
+}
+
 void Analysis::add(Client const& client) {
   Kokkos::Timer const timer;
   add_probabilities(client);
@@ -130,15 +142,17 @@ void Analysis::add(Client const& client) {
   constexpr Offset to_look_at = 16;  // many clauses lead to no alarm
   try {
     relations.provide();
-    auto const grounded = datalog::ground(
-        rules, database, {.is_forward = true, .per_tuple = options_.derivations, .all = to_look_at * left}, false);
+    datalog::DeriveLimits limits{.is_forward = !options_.is_complete, .all = to_look_at * left};
+    if (!options_.is_complete) limits.per_tuple = options_.derivations;
+    auto const grounded = datalog::ground(rules, database, limits, false);
     auto alarms = grounded.outputs;
     alarms.resize(affordable(grounded.clauses, alarms, left));
     bool const is_complete = grounded.is_complete && alarms.size() == grounded.outputs.size();
     analysed_.clients.push_back(
         {client.name, static_cast<Index>(alarms.size()), 0, is_complete, relations.num_passed_over(), 0});
     if (!alarms.empty()) {
-      auto const pruned = analysis::prune(grounded.clauses, alarms, {}, client.name);
+      auto const pruned = options_.is_complete ? leading_to(grounded.clauses, alarms)
+                                               : analysis::prune(grounded.clauses, alarms, {}, client.name);
       std::vector<Index> tuples;
       datalog::TupleNames names(database);
       for (auto const& number : pruned.clauses.tuple_names) {

@@ -457,7 +457,8 @@ void Relations::add_null_globals(Index relation) {
     }
   };
   for (auto const& global : facts_.effects().module().globals())
-    if (global.hasInitializer() && !global.isConstant() && global.getName().substr(0, 5) != "llvm.")
+    if (global.hasInitializer() && (!global.isConstant() || global.hasPrivateLinkage()) &&
+        global.getName().substr(0, 5) != "llvm.")
       visit(visit, *global.getInitializer(), facts_.program().bitcode().memory().object_of(global), 0);
 }
 

@@ -13,6 +13,7 @@
 
 #include <hornbill/alarms.hpp>
 #include <hornbill/analysis/build.hpp>
+#include <hornbill/analysis/prune.hpp>
 #include <hornbill/analysis/simplify.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/io/atomic_file.hpp>
@@ -48,10 +49,15 @@ std::vector<alarms::Client> clients_of(AnalyseArguments const& a) {
   return clients;
 }
 
-/// Clauses with chains folded into one, and the alarms in them.
+/// Clauses of the model, and the alarms in them: without cycles, and with chains folded into one if that is asked for.
 analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArguments const& a) {
-  if (!a.compress || analysed.alarms.empty()) return {analysed.clauses, analysed.alarms, 0};
-  return analysis::compress(analysed.clauses, analysed.alarms, a.output);
+  analysis::Simplified kept{analysed.clauses, analysed.alarms, 0};
+  if (analysed.alarms.empty()) return kept;
+  if (a.options.is_complete) {
+    auto acyclic = analysis::prune(analysed.clauses, analysed.alarms, {.augment = true}, a.output);
+    kept = {std::move(acyclic.clauses), std::move(acyclic.alarms), 0};
+  }
+  return a.compress ? analysis::compress(kept.clauses, kept.alarms, a.output) : kept;
 }
 
 void report(alarms::Analysed const& analysed, Model const& model, Index without_place, double extract_seconds,
@@ -164,6 +170,9 @@ void add_analyse(CLI::App& app, int&) {
                    "Keep at most so many derivations of a tuple, the shallowest")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_flag("--complete", a->options.is_complete,
+                    "Keep all derivations by rules, also deeper ones and those that close a cycle, which the model "
+                    "leaves out");
   command->add_option("--max-clauses", a->options.max_clauses, "Make at most so many clauses")
       ->check(CLI::Range(Offset{1}, Offset{1} << 30))
       ->capture_default_str();

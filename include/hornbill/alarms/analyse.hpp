@@ -28,6 +28,8 @@ std::vector<Client> const& standard_clients();
 struct AnalyseOptions {
   Index derivations = 3;           ///< of each tuple, at most so many, the shallowest
   Offset max_clauses = 1'000'000;  ///< in all
+  /// All derivations by rules, also those that are deeper than others or close a cycle.
+  bool is_complete = false;
   /// What memory holds matters only where a pointer is to at most so many objects: that it is one of many others is
   /// hardly a reason for an alarm.
   Index max_objects = 32;
@@ -57,7 +59,7 @@ struct Analysed {
 };
 
 /// Solves the program's constraints, evaluates the clients' rules, and derives the points-to facts that alarms depend
-/// on, by the constraints of the program's statements. Clauses have no cycle.
+/// on, by the constraints of the program's statements. Clauses have no cycle, unless all are asked for.
 /// \throws InputError naming the client, line and column of a rule that is not sound, or of an input that is not a
 /// relation of programs
 Analysed analyse(extract::Program const& program, std::vector<Client> const& clients,
