@@ -238,7 +238,7 @@ bool Conditions::is_decided(llvm::BasicBlock const& block,
   return false;
 }
 
-Facts Conditions::facts_at(llvm::BasicBlock const& block) const {
+std::optional<Facts> Conditions::decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const {
   Facts facts;
   auto const* node = tree_.getNode(&block);
   for (; node && node->getIDom(); node = node->getIDom()) {
@@ -251,6 +251,8 @@ Facts Conditions::facts_at(llvm::BasicBlock const& block) const {
         for (auto const& [leader, value] : further)
           if (auto const at = place_of(facts, leader); at == facts.end() || at->first != leader)
             facts.insert(at, {leader, value});
+          else if (none_if_contradictory && at->second != value)
+            return {};
       }
   }
   return facts;

@@ -42,9 +42,12 @@ class Conditions {
     return tree_.dominates(&first, &then);
   }
   /// What branches have decided where a block begins.
-  Facts facts_at(llvm::BasicBlock const& block) const;
+  Facts facts_at(llvm::BasicBlock const& block) const { return *decided_at(block, false); }
+  /// Whether they do not contradict each other.
+  bool is_possible(llvm::BasicBlock const& block) const { return decided_at(block, true).has_value(); }
 
  private:
+  std::optional<Facts> decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const;
   void count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen);
   void add_dependents();
 

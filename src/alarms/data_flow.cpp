@@ -311,7 +311,7 @@ void DataFlow::find_memory() {
   if (is_found_) return;
   is_found_ = true;
   for (auto const& function : facts_.effects().module())
-    if (!function.isDeclaration()) find_memory_of(function);
+    if (!function.isDeclaration() && !facts_.program().bitcode().is_only_copied(function)) find_memory_of(function);
 }
 
 std::vector<std::pair<Origin, llvm::Value const*>> const& DataFlow::reads() {
@@ -324,6 +324,7 @@ std::vector<std::pair<Origin, llvm::Value const*>> const& DataFlow::reads() {
 std::vector<Origin> DataFlow::sources() const {
   std::vector<Origin> sources;
   for (auto const& function : facts_.effects().module()) {
+    if (facts_.program().bitcode().is_only_copied(function)) continue;
     if (function.getName() == "main" && function.arg_size() > 1) sources.push_back({function.getArg(1)});
     for (auto const& instruction : llvm::instructions(function)) {
       auto const* call = dyn_cast<llvm::CallBase>(&instruction);
@@ -338,6 +339,7 @@ std::vector<Origin> DataFlow::sources() const {
 std::vector<Origin> DataFlow::roots() const {
   std::vector<Origin> roots;
   for (auto const& function : facts_.effects().module()) {
+    if (facts_.program().bitcode().is_only_copied(function)) continue;
     if (!function.isDeclaration() && facts_.effects().callers_of(function).empty())
       for (auto const& parameter : function.args()) roots.push_back({&parameter});
     for (auto const& instruction : llvm::instructions(function)) {

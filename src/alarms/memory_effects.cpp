@@ -39,6 +39,7 @@ MemoryEffects::MemoryEffects(extract::Program const& program, points_to::Solutio
       bitcode_(program.bitcode()),
       is_program_(!program.report().is_library),
       first_(points_to::first_fields(program.constraints())) {
+  find_effects();
   find_callees();
   find_writes();
   find_ends();
@@ -105,12 +106,19 @@ bool MemoryEffects::has_effect(llvm::CallBase const& call, unsigned argument,
                                extract::ExternalEffect::Kind kind) const {
   if (argument >= call.arg_size()) return false;
   return std::ranges::any_of(callees_of(call).outside, [&](llvm::Function const* function) {
-    auto const known = bitcode_.externals().find(function->getName().str());
-    return known != bitcode_.externals().end() &&
-           std::ranges::any_of(known->second, [&](extract::ExternalEffect const& effect) {
+    auto const known = effects_.find(function);
+    return known != effects_.end() && std::ranges::any_of(*known->second, [&](extract::ExternalEffect const& effect) {
              return effect.kind == kind && effect.argument == static_cast<int>(argument);
            });
   });
+}
+
+void MemoryEffects::find_effects() {
+  for (auto const& function : module()) {
+    if (!function.isDeclaration()) continue;
+    auto const known = bitcode_.externals().find(function.getName().str());
+    if (known != bitcode_.externals().end()) effects_[&function] = &known->second;
+  }
 }
 
 // --- functions that never return ---
@@ -282,6 +290,12 @@ void MemoryEffects::find_writes() {
 bool MemoryEffects::may_write(llvm::CallBase const& call, llvm::Value const& pointer) {
   Index const set = set_of(pointer);
   if (set == 0) return false;
+  auto const [known, is_new] = writes_to_[&call].try_emplace(set, false);
+  if (is_new) known->second = writes_to(call, set);
+  return known->second;
+}
+
+bool MemoryEffects::writes_to(llvm::CallBase const& call, Index set) {
   auto const& callees = callees_of(call);
   if (callees.is_open) {
     auto& objects = outside_[&call];

@@ -53,10 +53,12 @@ class MemoryEffects {
   bool may_write(llvm::CallBase const& call, llvm::Value const& pointer);
 
  private:
+  bool writes_to(llvm::CallBase const& call, Index set);
   Index set_of(llvm::Value const& pointer) const;
   bool meets(ObjectBits const& objects, Index set) const;
   void add(Index set, ObjectBits& objects, bool are_whole);
   void add_outside(ObjectBits& objects) const;
+  void find_effects();
   void find_callees();
   void find_writes();
   void find_ends();
@@ -71,11 +73,13 @@ class MemoryEffects {
   std::vector<Index> first_;  // [objects], of the object that a field belongs to
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
+  std::unordered_map<llvm::Function const*, std::vector<extract::ExternalEffect> const*> effects_;  // of those outside
   std::unordered_set<llvm::Function const*> ends_;                 // functions with a body that never return
   std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls
   std::unordered_map<llvm::CallBase const*, ObjectBits> outside_;  // of calls of functions outside
   std::unordered_map<Index, ObjectBits> bits_of_set_[2];           // and of whole objects
   std::unordered_map<std::uint64_t, bool> aliases_;                // by two sets
+  std::unordered_map<llvm::CallBase const*, std::unordered_map<Index, bool>> writes_to_;
 };
 
 }  // namespace hornbill::alarms

@@ -53,7 +53,7 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
   };
   if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction)) {
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
-      if (tracker.is_reachable(*phi->getIncomingBlock(i)) &&
+      if (tracker.is_possible(*phi->getIncomingBlock(i)) &&
           tracker.may_go(*phi->getIncomingBlock(i), *phi->getParent()))
         add_if_null(i);
   } else if (isa<llvm::SelectInst>(instruction)) {
@@ -88,7 +88,7 @@ std::vector<Origin> ProgramFacts::nulls() {
   std::vector<Origin> nulls;
   for (auto const& function : effects_.module())
     for (auto const& block : function) {
-      if (!tracker(function).is_reachable(block)) continue;
+      if (!tracker(function).is_possible(block)) continue;
       for (auto const& instruction : block) add_nulls(instruction, nulls);
     }
   return nulls;
@@ -112,7 +112,9 @@ std::vector<Origin> ProgramFacts::null_tests() {
   for (auto const& function : effects_.module())
     for (auto const& instruction : llvm::instructions(function)) {
       auto const* pointer = tested_by(instruction);
-      if (!pointer || !tracker(function).is_reachable(*instruction.getParent())) continue;
+      if (!pointer || !tracker(function).is_possible(*instruction.getParent())) continue;
+      // Of a variable's address the answer is known, as where a small function's copy asks.
+      if (isa<llvm::AllocaInst, llvm::GlobalValue>(tracker(function).values().base_of(pointer))) continue;
       if (auto const* branch = dyn_cast<llvm::BranchInst>(&instruction)) {
         bool const is_equal =
             llvm::cast<llvm::ICmpInst>(branch->getCondition())->getPredicate() == llvm::CmpInst::ICMP_EQ;
@@ -194,6 +196,15 @@ llvm::Function const& function_of(Origin const& origin) {
 
 }  // namespace
 
+bool ProgramFacts::is_null_left(Use const& use) {
+  auto const* store = dyn_cast<llvm::StoreInst>(use.instruction);
+  if (!store) return true;
+  Journey journey;
+  journey.behind = journey.store = store;
+  journey.is_null = journey.is_left_enough = true;
+  return tracker(*store->getFunction()).follow(journey).is_left;
+}
+
 std::vector<Use> ProgramFacts::stops_of_null(Origin const& origin) {
   std::vector<Use> uses;
   if (origin.operand >= 0 && !isa<llvm::PHINode, llvm::SelectInst, llvm::BranchInst, llvm::ICmpInst>(origin.value))
@@ -273,7 +284,8 @@ std::vector<std::vector<Origin>> const& ProgramFacts::statements_of_reports() {
   for (auto const& function : effects_.module())
     for (auto const& instruction : llvm::instructions(function)) {
       llvm::DILocation const* at = instruction.getDebugLoc().get();
-      auto const found = at && !at->getInlinedAt() ? in_line.find(static_cast<Index>(at->getLine())) : in_line.end();
+      auto const found =
+          at && !is_passed_over(instruction) ? in_line.find(static_cast<Index>(at->getLine())) : in_line.end();
       if (found == in_line.end() || instruction.isDebugOrPseudoInst()) continue;
       for (auto const i : found->second) {
         if (!may_be_same_file(at->getFilename().str(), reports_[i].file)) continue;

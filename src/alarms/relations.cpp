@@ -17,15 +17,11 @@ namespace hornbill::alarms {
 
 using llvm::dyn_cast, llvm::isa;
 
-namespace {
-
 /// Whether an instruction is there a second time, and is looked at where it comes from.
-bool is_inlined(llvm::Instruction const& instruction) {
+bool ProgramFacts::is_passed_over(llvm::Instruction const& instruction) const {
   auto const* at = instruction.getDebugLoc().get();
-  return at && at->getInlinedAt();
+  return at && at->getInlinedAt() && !program_.bitcode().original_of(instruction);
 }
-
-}  // namespace
 
 Relations::Relations(ProgramFacts& facts, datalog::Program& program, datalog::Database& database, Index most_objects)
     : facts_(facts),
@@ -89,12 +85,34 @@ std::map<std::string, Relations::Provider> Relations::providers() {
          return facts_.order().leads_to(call, *load.getFunction());
        })},
       {"Dereferences", {1, use_lookup([this](Use const& use) {
-                          return !is_inlined(*use.instruction) && is_dereference(use, facts_.effects());
+                          return !facts_.is_passed_over(*use.instruction) && is_dereference(use, facts_.effects());
                         })}},
-      {"Uses",
-       {1, use_lookup([this](Use const& use) { return !is_inlined(*use.instruction) && facts_.is_used(use); })}},
-      {"UsesHere",
-       {1, use_lookup([this](Use const& use) { return !is_inlined(*use.instruction) && facts_.is_used_here(use); })}},
+      {"Uses", {1, use_lookup([this](Use const& use) {
+                  return !facts_.is_passed_over(*use.instruction) && facts_.is_used(use);
+                })}},
+      {"UsesHere", {1, use_lookup([this](Use const& use) {
+                      return !facts_.is_passed_over(*use.instruction) && facts_.is_used_here(use);
+                    })}},
+      {"LeavesNull", {1, use_lookup([this](Use const& use) { return facts_.is_null_left(use); })}},
+      {"Original",
+       {2,
+        [this](Index r) {
+          look_up_second(r, [this](datalog::Value use) {
+            auto const [instruction, operand] = vocabulary_.uses[use];
+            auto const* original = facts_.program().bitcode().original_of(*instruction);
+            return Values{original ? vocabulary_.of(Use{original, operand}) : use};
+          });
+        }}},
+      {"OriginalStatement",
+       {2,
+        [this](Index r) {
+          look_up_second(r, [this](datalog::Value statement) {
+            auto const [value, operand] = vocabulary_.origins[statement];
+            auto const* instruction = dyn_cast<llvm::Instruction>(value);
+            auto const* original = instruction ? facts_.program().bitcode().original_of(*instruction) : nullptr;
+            return Values{original ? vocabulary_.of(Origin{original, operand}) : statement};
+          });
+        }}},
       {"Stores",
        {2,
         [this](Index r) {
@@ -347,7 +365,7 @@ bool Relations::may_read_after(Use const& use, llvm::LoadInst const& load) {
 /// \param are_all  also those that read what this function put there, if calls lie between
 void Relations::add_loads(Index relation, bool are_all) {
   for (auto const& function : facts_.effects().module()) {
-    if (function.isDeclaration()) continue;
+    if (function.isDeclaration() || facts_.program().bitcode().is_only_copied(function)) continue;
     auto& tracker = facts_.tracker(function);
     for (auto const& instruction : llvm::instructions(function)) {
       auto const* load = dyn_cast<llvm::LoadInst>(&instruction);

@@ -49,6 +49,8 @@ class ProgramFacts {
   /// Dereferences of pointers that a branch behind them compares with null.
   std::vector<Use> tested_later();
   std::vector<Use> stops_of_null(Origin const& origin);
+  /// Whether null that is stored is still there where others may read it.
+  bool is_null_left(Use const& use);
   std::vector<Use> stops_of(Origin const& origin);
   Stops const& stops_behind_free(Use const& use);
   /// Operands that may be a parameter: through copies, wherever they lead.
@@ -62,6 +64,7 @@ class ProgramFacts {
   /// Whether memory must be there at an operand, or it goes to a function outside; also in functions that it is passed
   /// to.
   bool is_used_here(Use const& use);
+  bool is_passed_over(llvm::Instruction const& instruction) const;
   bool is_used(Use const& use);
 
  private:

@@ -110,7 +110,7 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
   left_in_.clear();
   stops_ = {};
   begin(journey);
-  while (!work_.empty()) {
+  while (!work_.empty() && !(journey.is_left_enough && stops_.is_left)) {
     auto state = std::move(work_.back());
     work_.pop_back();
     auto const* first = state.block->getFirstNonPHI();
@@ -300,6 +300,10 @@ bool Tracker::step_load(llvm::LoadInst const& load, State& state) {
     set(&load, true, state);
   else if (values_.leader_of(&load) == &load)
     set(&load, false, state);
+  if ((state.alive & bit) == 0 && values_.is_open(load) && !stops_.is_left)
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      stops_.is_left = stops_.is_left || ((state.alive >> i & 1) != 0 && names_[i].is_in_memory() &&
+                                          effects_.may_alias(*names_[i].pointer, *load.getPointerOperand()));
   return true;
 }
 
@@ -403,6 +407,7 @@ void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
     bool const is_gone = !call && isa<llvm::AllocaInst>(names_[i].address.base);
     std::pair const left(call, names_[i].pointer);
     if (!is_gone && left_in_.insert(left).second) stops_.left_in.push_back(left);
+    stops_.is_left = stops_.is_left || !is_gone;
   }
 }
 
@@ -437,6 +442,22 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }
 
+/// Places that are known by a pointer are those by a phi that is this pointer, too.
+std::uint64_t Tracker::phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state) {
+  std::uint64_t places = 0;
+  for (auto const& phi : to.phis()) {
+    if (!phi.getType()->isPointerTy()) continue;
+    auto const incoming = values_.address_of(phi.getIncomingValueForBlock(&from));
+    for (std::size_t i = 0, known = names_.size(); i < known; ++i) {
+      auto const& name = names_[i];
+      if (!name.is_in_memory() || (state.alive >> i & 1) == 0 || name.address.base != incoming.base) continue;
+      Address const place{&phi, name.address.offset - incoming.offset};
+      places |= bit_of(place, values_.pointer_to(place, name.pointer));
+    }
+  }
+  return places;
+}
+
 void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state) {
   // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any.
   constexpr int most_apart = 8;
@@ -444,10 +465,12 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   std::vector<std::pair<llvm::Value const*, bool>> phis;
   for (auto const& phi : to.phis())
     if (phi.getType()->isPointerTy()) phis.emplace_back(&phi, is_alive(phi.getIncomingValueForBlock(&from), state));
+  auto const places = phi_places(from, to, state);
   for (auto const& [phi, is_alive] : phis) {
     forget_places(*phi, state);
     set(phi, is_alive, state);
   }
+  state.alive |= places;
   if (state.alive == 0) return;
   conditions_.enter(from, to, state.facts);
   state.block = &to;

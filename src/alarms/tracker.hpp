@@ -42,12 +42,14 @@ struct Journey {
   std::optional<Use> trigger;                ///< only what is behind this use of it counts
   std::vector<llvm::Value const*> not_null;  ///< further pointers behind the trigger
   std::optional<Use> end;                    ///< paths end there
+  bool is_left_enough = false;               ///< the rest does not matter once it is left in memory
 };
 
 struct Stops {
   std::vector<Use> uses;  ///< each once
   /// Addresses of memory that holds it, where the function returns (no call), or calls another one.
   std::vector<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in;
+  bool is_left = false;       ///< in memory that others may read, or under a name that is not known here
   bool has_returned = false;  ///< whether a path leads to the function's end
 };
 
@@ -62,6 +64,8 @@ class Tracker {
   LocalValues const& values() const { return values_; }
   /// Whether branches whose conditions are constant lead there.
   bool is_reachable(llvm::BasicBlock const& block);
+  /// Whether the branches before it do not contradict each other, besides.
+  bool is_possible(llvm::BasicBlock const& block) { return is_reachable(block) && conditions_.is_possible(block); }
   /// Whether a branch that decides that a block is reached has a condition of a kind.
   bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const {
     return conditions_.is_decided(block, is_wanted);
@@ -108,6 +112,7 @@ class Tracker {
   void forget_places(llvm::Value const& base, State& state);
 
   // --- paths ---
+  std::uint64_t phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state);
   Stops walk_all(Journey const& journey, bool has_facts);
   void begin(Journey const& journey);
   void walk(State state, llvm::Instruction const* from);

@@ -22,6 +22,15 @@ std::string place_of(llvm::Value const& value) {
   return instruction ? place_or_function(*instruction) : std::string();
 }
 
+/// Of a statement of a function that was put into its callers, where that one was called.
+std::string called_at(llvm::Value const& value) {
+  auto const* instruction = dyn_cast<llvm::Instruction>(&value);
+  llvm::DILocation const* at = instruction ? instruction->getDebugLoc().get() : nullptr;
+  if (!at || !at->getInlinedAt()) return {};
+  while (at->getInlinedAt()) at = at->getInlinedAt();
+  return fmt::format(" (called at {}:{}:{})", at->getFilename().str(), at->getLine(), at->getColumn());
+}
+
 std::string joined(std::string const& place, std::string const& text) {
   return place.empty() ? text : place + " " + text;
 }
@@ -60,7 +69,7 @@ std::string PointsToNames::variable(Index variable) {
     return system_.variable_names[variable];
   if (variable < system_.num_objects()) return object(variable);
   if (auto const found = value_of_.find(variable); found != value_of_.end())
-    return joined(place_of(*found->second), expressions_.text_of(*found->second));
+    return joined(place_of(*found->second), expressions_.text_of(*found->second)) + called_at(*found->second);
   auto const found = place_of_.find(variable);
   return joined(found == place_of_.end() ? std::string() : system_.places[found->second],
                 fmt::format("value {}", variable));
@@ -84,15 +93,15 @@ std::string PointsToNames::object(Index object) const {
 datalog::Value Vocabulary::of(Origin const& origin) {
   return origins.number_of(origin, [&] {
     if (auto const* pointer = tested_by(*origin.value))
-      return joined(place_of(*origin.value), expressions_.text_of(*pointer));
+      return joined(place_of(*origin.value), expressions_.text_of(*pointer)) + called_at(*origin.value);
     if (origin.operand >= 0) {
       auto const* phi = dyn_cast<llvm::PHINode>(origin.value);
       auto const& at = phi ? *phi->getIncomingBlock(static_cast<unsigned>(origin.operand))->getTerminator()
                            : *llvm::cast<llvm::Instruction>(origin.value);
       auto const* operand = llvm::cast<llvm::User>(origin.value)->getOperand(static_cast<unsigned>(origin.operand));
-      return joined(place_or_function(at), phi ? "NULL" : expressions_.text_of(*operand));
+      return joined(place_or_function(at), phi ? "NULL" : expressions_.text_of(*operand)) + called_at(at);
     }
-    return joined(place_of(*origin.value), expressions_.text_of(*origin.value));
+    return joined(place_of(*origin.value), expressions_.text_of(*origin.value)) + called_at(*origin.value);
   });
 }
 
@@ -101,7 +110,7 @@ datalog::Value Vocabulary::of(Use const& use) {
     auto const* pointer = use.value();  // of a place in memory, to where it begins
     while (auto const* gep = dyn_cast<llvm::GEPOperator>(pointer->stripPointerCasts()))
       pointer = gep->getPointerOperand();
-    return joined(place_or_function(*use.instruction), expressions_.text_of(*pointer));
+    return joined(place_or_function(*use.instruction), expressions_.text_of(*pointer)) + called_at(*use.instruction);
   });
 }
 

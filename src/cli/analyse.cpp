@@ -130,7 +130,9 @@ void run_analyse(AnalyseArguments const& a) {
   auto options = a.options;
   options.reports = std::move(reports);
   Kokkos::Timer const timer;
-  extract::Program const program(a.bitcode.files, a.bitcode.settled());
+  auto extract_options = a.bitcode.settled();
+  extract_options.are_choices_inlined = true;
+  extract::Program const program(a.bitcode.files, extract_options);
   auto const extract_seconds = timer.seconds();
   auto const analysed = alarms::analyse(program, clients, options);
   probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());

@@ -78,22 +78,34 @@ std::vector<llvm::CallBase*> calls_of(llvm::Module& module, Functions const& fun
 
 }  // namespace
 
-void inline_allocators(llvm::Module& module, Externals const& externals) {
+std::size_t inline_calls(llvm::Module& module, std::function<bool(llvm::Function const&)> const& is_wanted,
+                         std::function<void(llvm::Function&)> const& prepare) {
   constexpr int most_levels = 3;
   constexpr std::size_t most_calls = 5000;
   Functions known;
+  std::size_t count = 0;
   for (int level = 0; level < most_levels; ++level) {
     Functions found;
-    for (auto const& function : module)
-      if (!known.contains(&function) && is_allocator(function, externals)) found.insert(&function);
+    for (auto& function : module)
+      if (!known.contains(&function) && is_wanted(function)) {
+        prepare(function);
+        found.insert(&function);
+      }
     auto const calls = calls_of(module, found);
-    if (found.empty() || calls.size() > most_calls) return;
+    if (found.empty() || calls.size() > most_calls) break;
     for (auto* call : calls) {
       llvm::InlineFunctionInfo info;
-      llvm::InlineFunction(*call, info);
+      if (llvm::InlineFunction(*call, info).isSuccess()) ++count;
     }
     known.merge(found);
   }
+  return count;
+}
+
+void inline_allocators(llvm::Module& module, Externals const& externals) {
+  inline_calls(
+      module, [&](llvm::Function const& function) { return is_allocator(function, externals); },
+      [](llvm::Function&) {});
 }
 
 }  // namespace hornbill::extract

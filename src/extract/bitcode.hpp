@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <llvm/IR/LLVMContext.h>
@@ -30,14 +31,26 @@ class Program::Bitcode {
     auto const found = variables_.find(&pointer);
     return found == variables_.end() ? nothing : found->second;
   }
+  /// Of an instruction of a function that is in its callers too, or of a copy there, the one that stands for all; none
+  /// of other ones.
+  llvm::Instruction const* original_of(llvm::Instruction const& instruction) const {
+    auto const found = originals_.find(&instruction);
+    return found == originals_.end() ? nullptr : found->second;
+  }
+  /// Whether a function is only in its callers, as copies.
+  bool is_only_copied(llvm::Function const& function) const { return uncalled_.contains(&function); }
 
  private:
+  void find_originals();
+
   llvm::LLVMContext context_;
   Externals externals_;
   std::unique_ptr<llvm::Module> module_;
   SystemBuilder system_;
   std::unique_ptr<Memory> memory_;
   std::unordered_map<llvm::Value const*, Index> variables_;
+  std::unordered_map<llvm::Instruction const*, llvm::Instruction const*> originals_;
+  std::unordered_set<llvm::Function const*> uncalled_;
 };
 
 }  // namespace hornbill::extract

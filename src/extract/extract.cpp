@@ -1,6 +1,7 @@
 #include <hornbill/extract.hpp>
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 
@@ -9,6 +10,7 @@
 
 #include "allocators.hpp"
 #include "bitcode.hpp"
+#include "choices.hpp"
 #include "externals.hpp"
 #include "header_bodies.hpp"
 #include "memory.hpp"
@@ -26,6 +28,9 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   module_ = read_program(files, context_);
   drop_header_bodies(*module_, externals_);
   inline_allocators(*module_, externals_);
+  if (options.are_choices_inlined)
+    uncalled_ = inline_choices(*module_, externals_, !is_library(*module_, options.entry));
+  find_originals();
   memory_ = std::make_unique<Memory>(*module_, externals_, options, system_, report);
   Translator translator(*module_, *memory_, externals_, options, system_, report);
   translator.translate();
@@ -34,6 +39,20 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
       for (auto const& operand : instruction.operands())
         if (operand->getType()->isPointerTy() && !llvm::isa<llvm::BasicBlock, llvm::Function>(operand))
           variables_.try_emplace(operand, translator.variable_of(*operand));
+}
+
+/// Of an instruction and its copies, the one that is no copy; or, where that is no longer there, the first.
+void Program::Bitcode::find_originals() {
+  std::unordered_map<std::uint64_t, llvm::Instruction const*> first;
+  for (bool const is_copy : {false, true})
+    for (auto const& function : *module_)
+      for (auto const& instruction : llvm::instructions(function)) {
+        auto const* at = instruction.getDebugLoc().get();
+        auto const number = number_of_choice(instruction);
+        if (!number || (at && at->getInlinedAt()) != is_copy) continue;
+        auto const [original, is_new] = first.try_emplace(*number, &instruction);
+        originals_[&instruction] = original->second;
+      }
 }
 
 Program::Program(std::vector<std::string> const& files, Options const& options) {

@@ -110,4 +110,9 @@ std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files
   return program;
 }
 
+bool is_library(llvm::Module const& module, Entry entry) {
+  auto const* const main = module.getFunction("main");
+  return entry == Entry::library || (entry == Entry::automatic && (!main || main->isDeclaration()));
+}
+
 }  // namespace hornbill::extract

@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "debug_values.hpp"
+#include "modules.hpp"
 
 namespace hornbill::extract {
 
@@ -81,7 +82,7 @@ void Translator::add_entries() {
   system_.set_place("");
   auto const* const main = module_.getFunction("main");
   bool const has_main = main && !main->isDeclaration();
-  report_.is_library = options_.entry == Entry::library || (options_.entry == Entry::automatic && !has_main);
+  report_.is_library = is_library(module_, options_.entry);
   if (!report_.is_library) {
     if (has_main) system_.address(memory_.object_of(*main), outside);
     return;

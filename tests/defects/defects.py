@@ -21,7 +21,7 @@ import flows
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 FILES = {  # of each client; the last one is written by flows.py
-    "null": ["null", "null_values", "null_calls", "null_flows"],
+    "null": ["null", "null_values", "null_calls", "null_choices", "null_flows"],
     "free": ["free", "free_loops", "free_owners", "free_flows"],
     "taint": ["taint", "taint_paths", "taint_flows"],
 }

@@ -132,7 +132,7 @@ int unref_good(void) {
   struct item *i = item("a");
   i->refs = 2;
   if (unref(i)) return 0;
-  return i->value;  // FALSE free
+  return i->value;
 }
 
 static char *pass(char *p) {

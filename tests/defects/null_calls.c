@@ -60,7 +60,7 @@ int get_bad(int c) {
 int get_good(int c) {
   struct point *p;
   if (get(c, &p) != 0) return 0;
-  return p->x;  // FALSE null
+  return p->x;
 }
 
 static void deep3(struct shape *s) {

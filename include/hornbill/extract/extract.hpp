@@ -34,6 +34,9 @@ struct Options {
   Index max_bytes = 3360;
   /// The same of objects whose size is not known, such as those that malloc(n) returns.
   Index unknown_bytes = 960;
+  /// Whether small functions whose result says what became of pointers are put into their callers, for alarms. Then
+  /// variables of such a function are those of its copies, too.
+  bool are_choices_inlined = false;
   std::vector<std::string> externals;  ///< files that say what further functions outside do; a later one counts
 };
 
