@@ -40,19 +40,37 @@ std::int64_t bytes_of(Effect const& effect, llvm::CallBase const& call) {
     auto const number = static_cast<unsigned>(argument);
     auto const* value = number < call.arg_size() ? dyn_cast<llvm::ConstantInt>(call.getArgOperand(number)) : nullptr;
     if (!value) return any_bytes;
-    bytes = std::min<std::int64_t>(bytes * static_cast<std::int64_t>(value->getLimitedValue(1 << 20)), any_bytes >> 20);
+    std::int64_t product = 0;
+    auto const factor = static_cast<std::int64_t>(value->getLimitedValue(any_bytes));
+    bytes = __builtin_mul_overflow(bytes, factor, &product) ? any_bytes : std::min(product, any_bytes);
   }
   return bytes;
 }
 
-/// The number of which one is made by casts and by constants: a bound of that is one of this.
+/// Whether a number is a sum or product of another one and a constant; then a bound of one bounds the other.
+bool is_linear(llvm::Value const* value) {
+  auto const* operation = dyn_cast<llvm::BinaryOperator>(value);
+  if (!operation || !isa<llvm::ConstantInt>(operation->getOperand(1))) return false;
+  using Opcode = llvm::BinaryOperator;
+  auto const code = operation->getOpcode();
+  return code == Opcode::Add || code == Opcode::Sub || code == Opcode::Mul || code == Opcode::Shl;
+}
+
+/// The number of which one is made by casts and by constants.
 llvm::Value const* variable_part(llvm::Value const* value) {
-  for (;;) {
-    auto const* operation = dyn_cast<llvm::BinaryOperator>(value);
-    bool const is_by_constant = operation && isa<llvm::ConstantInt>(operation->getOperand(1));
-    if (!is_by_constant && !isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value)) return value;
+  constexpr int most = 32;
+  for (int i = 0; i < most && (is_linear(value) || isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value)); ++i)
     value = llvm::cast<llvm::User>(value)->getOperand(0);
-  }
+  return value;
+}
+
+/// Whether a pointer is to a table of the library that has an entry for each character.
+bool is_character_table(llvm::Value const& pointer) {
+  auto const* load = dyn_cast<llvm::LoadInst>(&pointer);
+  auto const* call = load ? dyn_cast<llvm::CallBase>(load->getPointerOperand()) : nullptr;
+  auto const* function = call ? extract::callee_of(*call) : nullptr;
+  llvm::StringRef const name = function ? function->getName() : "";
+  return name == "__ctype_b_loc" || name == "__ctype_tolower_loc" || name == "__ctype_toupper_loc";
 }
 
 /// Whether a number is a rest by a constant, or a mask's; and not one byte of several that are put together.
@@ -94,7 +112,8 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
   } else if (isa<llvm::ReturnInst>(user)) {
     for (auto const* call : effects.callers_of(*user.getFunction())) next.push_back({call});
   } else if (isa<llvm::GetElementPtrInst>(user)) {
-    next.push_back({&user, operand == 0 ? -1 : static_cast<int>(operand)});
+    bool const is_translated = operand > 0 && is_character_table(*user.getOperand(0));  // such as by toupper
+    next.push_back({&user, operand == 0 || is_translated ? -1 : static_cast<int>(operand)});
   } else if (isa<llvm::AnyMemIntrinsic>(user)) {
     if (operand == 2) next.push_back({&user, 2});
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&user)) {
@@ -117,27 +136,44 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
 }
 
 /// Further arguments of a function go where it passes the list of them on to functions outside.
-void DataFlow::add_variadic(llvm::Function const& function, std::vector<Origin>& next) const {
+void DataFlow::add_variadic(llvm::Function const& function, std::vector<Origin>& next) {
   for (auto const& [call, argument] : list_passes_of(function)) next.push_back({call, static_cast<int>(argument)});
 }
 
-/// Arguments of functions outside, such as vsnprintf, that are the list of a function's further arguments.
-std::vector<std::pair<llvm::CallBase const*, unsigned>> DataFlow::list_passes_of(llvm::Function const& function) const {
+/// Arguments of functions outside, such as vsnprintf, that are the list of a function's further arguments; also where a
+/// function of the program is passed the list.
+DataFlow::ListPasses const& DataFlow::list_passes_of(llvm::Function const& function) {
+  auto const [known, is_new] = list_passes_.try_emplace(&function);
+  if (!is_new) return known->second;
   std::unordered_set<llvm::Value const*> lists;
   for (auto const& instruction : llvm::instructions(function))
     if (auto const* start = dyn_cast<llvm::VAStartInst>(&instruction))
       lists.insert(llvm::getUnderlyingObject(start->getArgList()));
-  std::vector<std::pair<llvm::CallBase const*, unsigned>> passes;
-  if (lists.empty()) return passes;
+  ListPasses passes;
+  if (!lists.empty()) add_list_passes(function, std::move(lists), 0, passes);
+  return list_passes_[&function] = std::move(passes);
+}
+
+void DataFlow::add_list_passes(llvm::Function const& function, std::unordered_set<llvm::Value const*> lists, int depth,
+                               ListPasses& passes) const {
+  constexpr int deepest = 3;
   for (auto const& instruction : llvm::instructions(function)) {
+    if (auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&instruction);
+        copy && lists.contains(llvm::getUnderlyingObject(copy->getRawSource())))
+      lists.insert(llvm::getUnderlyingObject(copy->getRawDest()));
+    if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction);  // where a list is a pointer
+        load && load->getType()->isPointerTy() && lists.contains(llvm::getUnderlyingObject(load->getPointerOperand())))
+      lists.insert(load);
     auto const* call = dyn_cast<llvm::CallBase>(&instruction);
-    if (!call || isa<llvm::IntrinsicInst>(call) || !effects_of(*call)) continue;
-    for (unsigned i = 0; i < call->arg_size(); ++i)
-      if (call->getArgOperand(i)->getType()->isPointerTy() &&
-          lists.contains(llvm::getUnderlyingObject(call->getArgOperand(i))))
-        passes.emplace_back(call, i);
+    if (!call || isa<llvm::IntrinsicInst>(call)) continue;
+    for (unsigned i = 0; i < call->arg_size(); ++i) {
+      auto const* argument = call->getArgOperand(i);
+      if (!argument->getType()->isPointerTy() || !lists.contains(llvm::getUnderlyingObject(argument))) continue;
+      if (effects_of(*call)) passes.emplace_back(call, i);
+      for (auto const* callee : facts_.effects().callees_of(*call).functions)
+        if (i < callee->arg_size() && depth < deepest) add_list_passes(*callee, {callee->getArg(i)}, depth + 1, passes);
+    }
   }
-  return passes;
 }
 
 void DataFlow::add_uses(llvm::Value const& value, std::vector<Origin>& next) {
@@ -262,6 +298,7 @@ void DataFlow::find_memory_of(llvm::Function const& function) {
     if (writes.is_open) reads_.emplace_back(reader, &pointer);
   };
   for (auto const& instruction : llvm::instructions(function)) {
+    if (!facts_.tracker(function).is_reachable(*instruction.getParent())) continue;
     if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) {
       auto const* sources = values.writes_before(*load);
       if (!sources) {
@@ -377,7 +414,8 @@ bool DataFlow::is_sink(Origin const& statement) {
   auto const& value = *instruction.getOperand(operand);
   auto const* call = dyn_cast<llvm::CallBase>(&instruction);
   auto const* effects = call ? effects_of(*call) : nullptr;
-  bool const is_sunk = isa<llvm::GetElementPtrInst>(instruction) ||
+  auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction);
+  bool const is_sunk = (gep && !is_character_table(*gep->getPointerOperand())) ||
                        (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
                        (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
                           return effect.kind == Effect::Kind::sinks && is_at(effect, operand);

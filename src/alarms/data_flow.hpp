@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -54,12 +55,16 @@ class DataFlow {
   Writes writes_before(llvm::Instruction const& reader, llvm::Value const& pointer);
   bool look(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer, Writes& writes);
   bool returns_new(llvm::CallBase const& call) const;
-  std::vector<std::pair<llvm::CallBase const*, unsigned>> list_passes_of(llvm::Function const& function) const;
-  void add_variadic(llvm::Function const& function, std::vector<Origin>& next) const;
+  using ListPasses = std::vector<std::pair<llvm::CallBase const*, unsigned>>;
+  ListPasses const& list_passes_of(llvm::Function const& function);
+  void add_list_passes(llvm::Function const& function, std::unordered_set<llvm::Value const*> lists, int depth,
+                       ListPasses& passes) const;
+  void add_variadic(llvm::Function const& function, std::vector<Origin>& next);
   void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
 
   ProgramFacts& facts_;
+  std::unordered_map<llvm::Function const*, ListPasses> list_passes_;
   bool is_found_ = false;
   std::unordered_map<llvm::Instruction const*, std::vector<Origin>>
       readers_;  // of what an instruction writes, in its function

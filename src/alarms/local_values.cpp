@@ -50,20 +50,26 @@ Condition LocalValues::condition_of(llvm::Value const* value) const {
 }
 
 Address LocalValues::address_of(llvm::Value const* pointer) const {
+  constexpr int most = 1000;  // code that is never reached may have a pointer that is behind itself
   std::int64_t offset = 0;
-  for (;;) {
+  for (int i = 0;; ++i) {
     pointer = leader_of(pointer);
     auto const* gep = dyn_cast<llvm::GEPOperator>(pointer);
     llvm::APInt bytes(layout_.getIndexTypeSizeInBits(pointer->getType()), 0);
-    if (!gep || !gep->accumulateConstantOffset(layout_, bytes)) return {pointer, offset};
+    if (!gep || i == most || !gep->accumulateConstantOffset(layout_, bytes)) return {pointer, offset};
     offset += bytes.getSExtValue();
     pointer = gep->getPointerOperand();
   }
 }
 
 llvm::Value const* LocalValues::base_of(llvm::Value const* pointer) const {
+  constexpr int most = 1000;
   auto const* base = address_of(pointer).base;
-  while (auto const* gep = dyn_cast<llvm::GEPOperator>(base)) base = address_of(gep->getPointerOperand()).base;
+  for (int i = 0; i < most; ++i) {
+    auto const* gep = dyn_cast<llvm::GEPOperator>(base);
+    if (!gep) break;
+    base = address_of(gep->getPointerOperand()).base;
+  }
   return base;
 }
 
@@ -78,6 +84,11 @@ std::vector<llvm::CallBase const*> const& LocalValues::calls_before(llvm::LoadIn
 std::vector<llvm::Instruction const*> const* LocalValues::writes_before(llvm::LoadInst const& load) const {
   auto const found = writes_before_.find(&load);
   return found == writes_before_.end() ? nullptr : &found->second;
+}
+
+std::vector<llvm::Instruction const*> const* LocalValues::zeroed_by(llvm::LoadInst const& load) const {
+  auto const found = zeroed_by_.find(&load);
+  return found == zeroed_by_.end() ? nullptr : &found->second;
 }
 
 llvm::Value const* LocalValues::pointer_to(Address const& address, llvm::Value const* otherwise) const {
@@ -171,7 +182,7 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
   }
   auto sources = sources_of(load);
   if (sources.is_open) return;
-  if (sources.has_zeros && sources.values.size() > 1) zero_loads_.insert(&load);
+  if (!sources.zeroed_by.empty() && sources.values.size() > 1) zeroed_by_[&load] = std::move(sources.zeroed_by);
   calls_before_[&load] = std::move(sources.calls);
   writes_before_[&load] = std::move(sources.instructions);
   if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = sources.values.front();
@@ -282,7 +293,7 @@ bool LocalValues::look(llvm::Instruction const& instruction, llvm::LoadInst cons
       store && address_of(store->getPointerOperand()) == address && is_alike(store->getValueOperand()->getType()))
     return add(leader_of(store->getValueOperand()));
   if (auto const* constant = content_of(instruction, load, address)) {
-    sources.has_zeros = sources.has_zeros || isa<llvm::ConstantPointerNull>(constant);
+    if (isa<llvm::ConstantPointerNull>(constant)) sources.zeroed_by.push_back(&instruction);
     return add(constant);
   }
   if (auto const* other = dyn_cast<llvm::LoadInst>(&instruction); other && other != &load && !other->isVolatile() &&

@@ -55,8 +55,8 @@ class LocalValues {
   std::vector<llvm::CallBase const*> const& calls_before(llvm::LoadInst const& load) const;
   /// Of a load that is not open, stores and loads whose value it reads; none for others.
   std::vector<llvm::Instruction const*> const* writes_before(llvm::LoadInst const& load) const;
-  /// Whether a load may read memory that was set to zero, or else another value.
-  bool may_read_zero(llvm::LoadInst const& load) const { return zero_loads_.contains(&load); }
+  /// Where memory was set to zero that a load may read, where it may also read another value; none of other loads.
+  std::vector<llvm::Instruction const*> const* zeroed_by(llvm::LoadInst const& load) const;
   /// A value by which a load or a store reaches a place; or another one, of the block that the place is in.
   llvm::Value const* pointer_to(Address const& address, llvm::Value const* otherwise) const;
   /// Whether an instruction may change what is at an address. A store to that very address does, too.
@@ -69,7 +69,7 @@ class LocalValues {
     std::vector<llvm::Instruction const*> instructions;  // that have them
     std::vector<llvm::CallBase const*> calls;
     bool is_open = false;
-    bool has_zeros = false;
+    std::vector<llvm::Instruction const*> zeroed_by;
   };
 
   void add(llvm::Instruction const& instruction);
@@ -91,7 +91,7 @@ class LocalValues {
   llvm::DenseMap<llvm::Value const*, llvm::Value const*> leaders_;  // of values that have another one
   std::unordered_map<llvm::Value const*, bool> is_negated_;         // comparisons
   std::map<Address, llvm::Value const*> pointers_;                  // of loads and stores
-  std::unordered_set<llvm::LoadInst const*> zero_loads_;
+  std::unordered_map<llvm::LoadInst const*, std::vector<llvm::Instruction const*>> zeroed_by_;
   // of those not open
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::Instruction const*>> writes_before_;

@@ -102,15 +102,27 @@ bool MemoryEffects::is_closed(llvm::Function const& function) const {
   return (function.hasLocalLinkage() || is_program_) && !is_called_outside && function.getName() != "main";
 }
 
+bool MemoryEffects::has_effect(llvm::Function const& function, unsigned argument,
+                               extract::ExternalEffect::Kind kind) const {
+  auto const known = effects_.find(&function);
+  return known != effects_.end() && std::ranges::any_of(*known->second, [&](extract::ExternalEffect const& effect) {
+           return effect.kind == kind && effect.argument == static_cast<int>(argument);
+         });
+}
+
 bool MemoryEffects::has_effect(llvm::CallBase const& call, unsigned argument,
                                extract::ExternalEffect::Kind kind) const {
-  if (argument >= call.arg_size()) return false;
-  return std::ranges::any_of(callees_of(call).outside, [&](llvm::Function const* function) {
-    auto const known = effects_.find(function);
-    return known != effects_.end() && std::ranges::any_of(*known->second, [&](extract::ExternalEffect const& effect) {
-             return effect.kind == kind && effect.argument == static_cast<int>(argument);
-           });
-  });
+  auto const& callees = callees_of(call);
+  return argument < call.arg_size() && callees.functions.empty() && !callees.outside.empty() &&
+         std::ranges::all_of(callees.outside,
+                             [&](auto const* function) { return has_effect(*function, argument, kind); });
+}
+
+bool MemoryEffects::may_have_effect(llvm::CallBase const& call, unsigned argument,
+                                    extract::ExternalEffect::Kind kind) const {
+  return argument < call.arg_size() && std::ranges::any_of(callees_of(call).outside, [&](auto const* function) {
+           return has_effect(*function, argument, kind);
+         });
 }
 
 void MemoryEffects::find_effects() {
@@ -124,6 +136,7 @@ void MemoryEffects::find_effects() {
 // --- functions that never return ---
 
 bool MemoryEffects::never_returns(llvm::CallBase const& call) const {
+  if (isa<llvm::InvokeInst>(call)) return false;  // it leads on, to where exceptions are caught
   if (call.doesNotReturn()) return true;
   auto const& callees = callees_of(call);
   return !callees.is_open && !callees.functions.empty() &&

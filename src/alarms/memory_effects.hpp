@@ -41,8 +41,9 @@ class MemoryEffects {
   bool is_closed(llvm::Function const& function) const;
   /// Whether all stores to a variable are in the program.
   bool is_closed(llvm::GlobalVariable const& variable) const { return variable.hasLocalLinkage() || is_program_; }
-  /// Whether a function outside that a call may be of has an effect on an argument.
+  /// Whether functions outside have an effect on an argument of a call: all that it may be of, or any.
   bool has_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
+  bool may_have_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
 
   /// Whether a call ends the program, or leaves in some other way.
   bool never_returns(llvm::CallBase const& call) const;
@@ -58,6 +59,7 @@ class MemoryEffects {
   bool meets(ObjectBits const& objects, Index set) const;
   void add(Index set, ObjectBits& objects, bool are_whole);
   void add_outside(ObjectBits& objects) const;
+  bool has_effect(llvm::Function const& function, unsigned argument, extract::ExternalEffect::Kind kind) const;
   void find_effects();
   void find_callees();
   void find_writes();

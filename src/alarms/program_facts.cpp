@@ -65,7 +65,7 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
   } else if (isa<llvm::LoadInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction)) {
     add_if_null(0);
     if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction);
-        load && load->getType()->isPointerTy() && tracker.values().may_read_zero(*load))
+        load && load->getType()->isPointerTy() && tracker.values().zeroed_by(*load))
       nulls.push_back({load, -1});
   } else if (isa<llvm::ReturnInst>(instruction)) {
     if (instruction.getNumOperands() > 0) add_if_null(0);
@@ -209,10 +209,23 @@ std::vector<Use> ProgramFacts::stops_of_null(Origin const& origin) {
   std::vector<Use> uses;
   if (origin.operand >= 0 && !isa<llvm::PHINode, llvm::SelectInst, llvm::BranchInst, llvm::ICmpInst>(origin.value))
     uses.push_back({llvm::cast<llvm::Instruction>(origin.value), static_cast<unsigned>(origin.operand)});
+  auto& tracker = this->tracker(function_of(origin));
+  auto const* load = dyn_cast<llvm::LoadInst>(origin.value);
+  if (auto const* zeroed_by = load && origin.operand < 0 ? tracker.values().zeroed_by(*load) : nullptr) {
+    for (auto const* instruction : *zeroed_by) {
+      Journey from_zero;
+      from_zero.behind = instruction;
+      from_zero.place = load->getPointerOperand();
+      from_zero.is_null = true;
+      auto const stops = tracker.follow(from_zero).uses;
+      uses.insert(uses.end(), stops.begin(), stops.end());
+    }
+    return uses;
+  }
   auto journey = journey_from(origin);
   if (!journey) return uses;
   journey->is_null = true;
-  auto const stops = tracker(function_of(origin)).follow(*journey);
+  auto const stops = tracker.follow(*journey);
   uses.insert(uses.end(), stops.uses.begin(), stops.uses.end());
   return uses;
 }

@@ -93,6 +93,23 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"UsesHere", {1, use_lookup([this](Use const& use) {
                       return !facts_.is_passed_over(*use.instruction) && facts_.is_used_here(use);
                     })}},
+      {"MayFree",
+       {1,
+        [this](Index r) {
+          for_each_call_argument([&](llvm::CallBase const& call, Use const& use) {
+            using Kind = extract::ExternalEffect::Kind;
+            if (facts_.effects().may_have_effect(call, use.operand, Kind::frees) && !is_free(use, facts_.effects()))
+              add(r, {vocabulary_.of(use)});
+          });
+        }}},
+      {"IsOwn",
+       {1,
+        [this](Index r) {
+          look_up_whether(r, [this](datalog::Value p) { return !isa<llvm::Argument>(vocabulary_.origins[p].value); });
+        }}},
+      {"ResultOf", pair_lookup([this](datalog::Value u, datalog::Value q) {
+         return vocabulary_.uses[u].instruction == vocabulary_.origins[q].value;
+       })},
       {"LeavesNull", {1, use_lookup([this](Use const& use) { return facts_.is_null_left(use); })}},
       {"Original",
        {2,
@@ -283,7 +300,7 @@ void Relations::look_up_left_in(Index relation, bool is_at_calls) {
       Index const variable = facts_.program().bitcode().variable_of(*pointer);
       if ((call != nullptr) != is_at_calls || !is_to_few(variable)) continue;
       Values tuple{key[0]};
-      if (call) tuple.push_back(vocabulary_.of(Use{call, call->arg_size()}));
+      if (call) tuple.push_back(vocabulary_.of(Use{call, call->getCalledOperandUse().getOperandNo()}));
       tuple.push_back(vocabulary_.of_variable(variable));
       give(tuple, known, key, found);
     }
@@ -451,6 +468,16 @@ void Relations::find_points_to(datalog::Columns known, std::span<datalog::Value 
   }
 }
 
+namespace {
+
+/// Whether memory of a type may hold pointers, as the type has it.
+bool has_pointers(llvm::Type const& type) {
+  return type.isPointerTy() ||
+         std::ranges::any_of(type.subtypes(), [](llvm::Type const* part) { return has_pointers(*part); });
+}
+
+}  // namespace
+
 /// Pointers of variables that are null from the start.
 void Relations::add_null_globals(Index relation) {
   auto const fields = facts_.fields();
@@ -475,8 +502,8 @@ void Relations::add_null_globals(Index relation) {
     }
   };
   for (auto const& global : facts_.effects().module().globals())
-    if (global.hasInitializer() && (!global.isConstant() || global.hasPrivateLinkage()) &&
-        global.getName().substr(0, 5) != "llvm.")
+    if (has_pointers(*global.getValueType()) && global.hasInitializer() &&
+        (!global.isConstant() || global.hasPrivateLinkage()) && global.getName().substr(0, 5) != "llvm.")
       visit(visit, *global.getInitializer(), facts_.program().bitcode().memory().object_of(global), 0);
 }
 

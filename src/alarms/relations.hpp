@@ -101,7 +101,7 @@ class Relations {
 
   /// \throws InputError naming an input that is not known, or has another number of columns
   void provide();
-  /// How many loads were passed over, since their pointers are to more objects.
+  /// How often an access was passed over, since its pointer is to more objects.
   Index num_passed_over() const { return num_passed_over_; }
   bool is_points_to(datalog::Tuple const& tuple) const;
   /// The variable and object of a tuple of PointsTo.

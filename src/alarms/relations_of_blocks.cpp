@@ -80,7 +80,7 @@ void Relations::look_up_copies(Index relation) {
     for (auto const& [from, first, to] : copies->second)
       for (Index const target : begins_of(to)) {
         auto const at = fields.at_offset(target, fields.place_of(first) - fields.place_of(field));
-        if (at.first < 0) continue;
+        if (at.first < 0 || at.second >= 0) continue;
         give({key[0], vocabulary_.of_variable(from), vocabulary_.of_object(first), vocabulary_.of_variable(to),
               vocabulary_.of_object(target), vocabulary_.of_object(at.first)},
              known, key, found);

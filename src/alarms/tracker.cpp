@@ -130,6 +130,7 @@ void Tracker::begin(Journey const& journey) {
       state.alive |= bit_of(values_.leader_of(name), true);
   if (journey.store)
     state.alive |= bit_of(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
+  if (journey.place) state.alive |= bit_of(values_.address_of(journey.place), journey.place);
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
     state.alive |= bit_of(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
   if (journey.edge_to) {
@@ -317,7 +318,15 @@ bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
     state.alive |= bit_of(address, pointer);
   else
     state.alive &= ~bit_of(address, nullptr);
-  if (store.getValueOperand()->getType()->isStructTy()) step_structure(store, state);
+  if (store.getValueOperand()->getType()->isStructTy()) {
+    auto const bytes = values_.layout().getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (auto const& place = names_[i].address; names_[i].is_in_memory() && place.base == address.base &&
+                                                 place.offset >= address.offset &&
+                                                 place.offset - address.offset < static_cast<std::int64_t>(bytes))
+        state.alive &= ~(std::uint64_t{1} << i);
+    step_structure(store, state);
+  }
   return true;
 }
 

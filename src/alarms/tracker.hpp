@@ -38,6 +38,7 @@ struct Journey {
   llvm::BasicBlock const *edge_from = nullptr, *edge_to = nullptr;
   std::vector<llvm::Value const*> names;     ///< values that are the pointer
   llvm::StoreInst const* store = nullptr;    ///< it is where this one stores
+  llvm::Value const* place = nullptr;        ///< it is where this pointer is to
   bool is_null = false;                      ///< it is null; or else it is not
   std::optional<Use> trigger;                ///< only what is behind this use of it counts
   std::vector<llvm::Value const*> not_null;  ///< further pointers behind the trigger

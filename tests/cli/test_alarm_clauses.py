@@ -149,13 +149,12 @@ class AlarmClauses(CommandLine):
             self.assertEqual([name for name in inputs if not re.match(r"\w+\(", name)], [], path)
             heads = {clause.head for clause in clauses}
             self.assertEqual(derived(clauses, inputs), inputs | heads, path)
-            known, left = set(inputs), set(clauses)
+            left = set(clauses)
             while left:  # a tuple comes when none of its clauses waits for another tuple
                 waiting = {clause.head for clause in left}
                 ready = {clause for clause in left if not clause.body & waiting}
                 self.assertTrue(ready, f"{path}: a cycle among {len(left)} clauses")
                 left -= ready
-                known |= {clause.head for clause in ready}
 
     def test_all(self):
         """Complete clauses are all instances of the rules, and without one of the inputs they lead where the rules do."""

@@ -22,18 +22,20 @@ import flows
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 FILES = {  # of each client; the last one is written by flows.py
     "null": ["null", "null_values", "null_calls", "null_choices", "null_flows"],
-    "free": ["free", "free_loops", "free_owners", "free_flows"],
-    "taint": ["taint", "taint_paths", "taint_flows"],
+    "free": ["free", "free_loops", "free_owners", "free_callbacks", "free_flows"],
+    "taint": ["taint", "taint_paths", "taint_numbers", "taint_flows"],
 }
 FLAGS = ["-g", "-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-emit-llvm"]
 
 
-def marks(path):
+def marks(path, client):
     """Lines by mark: BAD, MISSED and FALSE."""
     found = {"BAD": set(), "MISSED": set(), "FALSE": set()}
     with open(path, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
-            mark = re.search(r"// (BAD|MISSED|FALSE) \w+$", line)
+            mark = re.search(r"// (BAD|MISSED|FALSE) (\w+)$", line)
+            if mark and mark[2] != client:
+                sys.exit(f"{path}:{number}: the mark is of {mark[2]}, not {client}")
             if mark:
                 found[mark[1]].add(number)
     return found
@@ -115,7 +117,7 @@ def main():
         counts = collections.defaultdict(Counts)
         with tempfile.TemporaryDirectory() as folder:
             for path in paths_of(client, folder):
-                marked = marks(path)
+                marked = marks(path, client)
                 bad = marked["BAD"] | marked["MISSED"]
                 lines = alarms_of_hornbill(program, arguments.clang, path, client)
                 counts["hornbill"].add(lines, bad)

@@ -1,4 +1,5 @@
-// Null pointers by functions whose result says what became of them; each function has one defect, or none.
+// Null pointers by functions whose result says what became of them, and by branches; each function has one defect, or
+// none.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,71 @@ int pick_good(struct buf *a) {
   return pick(1, a)->len;
 }
 
+// blocks of zeros, and branches
+struct two {
+  int *p, *q;
+};
+
+int zeros_good(int c) {
+  struct two t = {0};
+  int x = c, filled = 0;
+  if (c > 3) {
+    t.p = &x;
+    filled = 1;
+  }
+  return filled ? *t.p : 0;
+}
+
+int zeros_bad(int c) {
+  struct two t = {0};
+  int x = c, filled = 1;
+  if (c > 3) {
+    t.p = &x;
+    filled = 2;
+  }
+  return filled ? *t.p : 0;  // BAD null
+}
+
+int set_good(int c) {
+  struct two t;
+  int x = c;
+  memset(&t, 0, sizeof t);
+  if (c > 1) t.p = &x;
+  if (c > 1) return *t.p;
+  return 0;
+}
+
+int set_bad(int c) {
+  struct two t;
+  int x = c;
+  memset(&t, 0, sizeof t);
+  if (c > 1) t.p = &x;
+  if (c > 0) return *t.p;  // BAD null
+  return 0;
+}
+
+int address_good(void) {
+  int x;
+  x = 1;
+  if (&x) return x;
+  return 0;
+}
+
+static int *shared;
+
+static void set_shared(int c) {
+  static int x;
+  if (c)
+    shared = &x;
+  else
+    set_shared(1);
+}
+
+int shared_good(int c) {
+  set_shared(c);
+  return *shared;
+}
+
 int main(int argc, char **argv) {
   struct buf b = {0};
   buf_init(&b);
@@ -140,5 +206,11 @@ int main(int argc, char **argv) {
   empty_good(&b);
   empty_good(NULL);
   pick_good(&b);
+  zeros_good(argc);
+  zeros_bad(argc);
+  set_good(argc);
+  set_bad(argc);
+  address_good();
+  shared_good(argc);
   return 0;
 }

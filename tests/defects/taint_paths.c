@@ -325,9 +325,9 @@ void pointer_bad(char **argv) {
 void upper_bad(char **argv) {
   char c[100];
   int i;
-  for (i = 0; argv[1][i]; i++) c[i] = toupper(argv[1][i]);  // BAD taint
+  for (i = 0; argv[1][i]; i++) c[i] = toupper(argv[1][i]);
   c[i] = 0;
-  system(c);
+  system(c);  // BAD taint
 }
 
 void syslog_bad(void) {

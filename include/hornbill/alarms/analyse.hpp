@@ -43,7 +43,7 @@ struct ClientReport {
   Index alarms = 0;  ///< that the clauses derive
   Offset clauses = 0;
   bool is_complete = true;  ///< `max_clauses` was enough for it; otherwise there are more alarms
-  Index passed_over = 0;    ///< loads and stores through pointers to more than `max_objects`
+  Index passed_over = 0;    ///< accesses through pointers to more than `max_objects`, each time rules asked for them
   double seconds = 0;
 };
 
