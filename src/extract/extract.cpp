@@ -27,6 +27,7 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   for (auto const& file : options.externals) read_externals(file, io::read_text(file), externals_);
   module_ = read_program(files, context_);
   drop_header_bodies(*module_, externals_);
+  use_memory_intrinsics(*module_);
   inline_allocators(*module_, externals_);
   if (options.are_choices_inlined)
     uncalled_ = inline_choices(*module_, externals_, !is_library(*module_, options.entry));

@@ -11,4 +11,7 @@ namespace hornbill::extract {
 /// sizes (`strcpy.inline`). Then calls are known for what they are, at their own places.
 void drop_header_bodies(llvm::Module& module, Externals const& externals);
 
+/// Replace calls of memset, memcpy and memmove, which headers call in place of LLVM's own, by these.
+void use_memory_intrinsics(llvm::Module& module);
+
 }  // namespace hornbill::extract

@@ -105,10 +105,12 @@ class Analyse(CommandLine):
         """Functions to which headers give a body are the library's: alarms are where they are called."""
         source = ("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint table[9];\nint main() {\n  char to[9];\n"
                   '  strcpy(to, getenv("A"));\n  printf(to);\n  return table[atoi(to)];\n}\n')
+        other = "#include <string.h>\nstruct s { int *p, n; };\nint other() {\n  struct s s;\n  memset(&s, 0, sizeof s);\n  return *s.p;\n}\n"
         for flags in ((), ("-D_FORTIFY_SOURCE=2",)):
-            run("analyse", self.compile(source, flags=flags), "-o", "alarms.h5")
+            files = [self.compile(source, flags=flags), self.compile(other, "other", flags), self.compile(other.replace("other", "third"), "third", flags)]
+            run("analyse", *files, "-o", "alarms.h5")
             places = sorted(alarm.split()[0] for alarm in self.alarms())
-            self.assertEqual(places, ["list.c:7:3", "list.c:8:3", "list.c:9:10"], flags)
+            self.assertEqual(places, ["list.c:7:3", "list.c:8:3", "list.c:9:10", "other.c:6:10", "third.c:6:10"], flags)
 
     def test_new_and_delete(self):
         self.write("list.cpp", "int main() {\n  int *p = new int(1);\n  int x = *p;\n  delete p;\n  return *p + x;\n}\n")

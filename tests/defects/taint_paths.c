@@ -1,4 +1,5 @@
 // Data from outside through structures, lists, further arguments, strings and numbers; one defect each, or none.
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <fcntl.h>
