@@ -79,7 +79,7 @@ void Translator::add_intrinsic(llvm::IntrinsicInst const& call) {
     case llvm::Intrinsic::strip_invariant_group:
     case llvm::Intrinsic::ptrmask:
     case llvm::Intrinsic::ptr_annotation:
-#if LLVM_VERSION_MAJOR >= 15
+#if LLVM_VERSION_MAJOR >= 16
     case llvm::Intrinsic::threadlocal_address:
 #endif
     case llvm::Intrinsic::expect: return system_.copy(of(call.getArgOperand(0)), of(&call));
