@@ -125,14 +125,15 @@ void Tracker::begin(Journey const& journey) {
   for (auto const* name : journey.names)
     if (name->getType()->isStructTy())
       for (auto const offset : offsets_of_pointers(*name->getType(), values_.layout()))
-        state.alive |= bit_of_part(*name, offset, true);
+        state.alive |= names_.of_part(*name, offset, true);
     else
-      state.alive |= bit_of(values_.leader_of(name), true);
+      state.alive |= names_.of_value(values_.leader_of(name), true);
   if (journey.store)
-    state.alive |= bit_of(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
-  if (journey.place) state.alive |= bit_of(values_.address_of(journey.place), journey.place);
+    state.alive |=
+        names_.of_place(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
+  if (journey.place) state.alive |= names_.of_place(values_.address_of(journey.place), journey.place);
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
-    state.alive |= bit_of(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
+    state.alive |= names_.of_place(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
   if (journey.edge_to) {
     state.facts = conditions_.facts_at(*journey.edge_from);
     auto const* branch = dyn_cast<llvm::BranchInst>(journey.edge_from->getTerminator());
@@ -150,69 +151,21 @@ void Tracker::begin(Journey const& journey) {
 
 // --- names ---
 
-/// \return none where there are too many names
-std::uint64_t Tracker::bit_of(llvm::Value const* value, bool is_added) {
-  constexpr std::size_t most = 64;
-  if (isa<llvm::Constant>(value)) return 0;  // which is the same elsewhere
-  auto const found = std::ranges::find(names_, value, &Name::value);
-  if (found != names_.end()) return std::uint64_t{1} << (found - names_.begin());
-  if (!is_added || names_.size() == most) return 0;
-  names_.push_back({value, {}, nullptr});
-  return std::uint64_t{1} << (names_.size() - 1);
-}
-
-std::uint64_t Tracker::bit_of(Address const& address, llvm::Value const* pointer) {
-  constexpr std::size_t most = 64;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (names_[i].is_in_memory() && names_[i].address == address) return std::uint64_t{1} << i;
-  if (!pointer || names_.size() == most) return 0;
-  names_.push_back({nullptr, address, pointer});
-  return std::uint64_t{1} << (names_.size() - 1);
-}
-
-std::uint64_t Tracker::bit_of_part(llvm::Value const& structure, std::int64_t offset, bool is_added) {
-  constexpr std::size_t most = 64;
-  Address const part{&structure, offset};
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (!names_[i].value && !names_[i].pointer && names_[i].address == part) return std::uint64_t{1} << i;
-  if (!is_added || names_.size() == most) return 0;
-  names_.push_back({nullptr, part, nullptr});
-  return std::uint64_t{1} << (names_.size() - 1);
-}
-
-template <class Move>
-std::uint64_t Tracker::moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move) {
-  std::uint64_t moved = 0;
-  for (std::size_t i = 0, known = names_.size(); i < known; ++i) {
-    auto const place = names_[i].address;
-    bool const is_there = !names_[i].value && (state.alive >> i & 1) != 0 && place.base == from.base;
-    if (is_there && place.offset >= from.offset && place.offset - from.offset < bytes)
-      moved |= move(place.offset - from.offset);
-  }
-  return moved;
-}
-
-/// Whether any part of a structure is the pointer.
-bool Tracker::has_part(llvm::Value const& structure, State const& state) {
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (!names_[i].value && names_[i].address.base == &structure && (state.alive >> i & 1) != 0) return true;
-  return false;
+bool Tracker::has_part(llvm::Value const& structure, State const& state) const {
+  return (state.alive & names_.of_base(structure)) != 0;
 }
 
 bool Tracker::is_alive(llvm::Value const* value, State const& state) {
-  return (state.alive & bit_of(values_.leader_of(value), false)) != 0;
+  return (state.alive & names_.of_value(values_.leader_of(value), false)) != 0;
 }
 
 void Tracker::set(llvm::Value const* value, bool is_alive, State& state) {
-  auto const bit = bit_of(values_.leader_of(value), is_alive);
+  auto const bit = names_.of_value(values_.leader_of(value), is_alive);
   state.alive = is_alive ? state.alive | bit : state.alive & ~bit;
 }
 
 /// A value is there anew: places by its old one are no longer known by it.
-void Tracker::forget_places(llvm::Value const& base, State& state) {
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    if (!names_[i].value && names_[i].address.base == &base) state.alive &= ~(std::uint64_t{1} << i);
-}
+void Tracker::forget_places(llvm::Value const& base, State& state) { state.alive &= ~names_.of_base(base); }
 
 std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const& other, State const& state) {
   if (isa<llvm::ConstantPointerNull>(one)) return are_equal(other, one, state);
@@ -230,7 +183,6 @@ std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const
   }
   return are_equal_always(one, other);
 }
-
 // --- a path ---
 
 void Tracker::walk(State state, llvm::Instruction const* from) {
@@ -291,101 +243,6 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
   }
   return true;
 }
-
-bool Tracker::step_load(llvm::LoadInst const& load, State& state) {
-  if (is_alive(load.getPointerOperand(), state) && !use({&load, 0}, state)) return false;
-  if (load.getType()->isStructTy()) step_structure(load, state);
-  if (!load.getType()->isPointerTy()) return true;
-  auto const bit = bit_of(values_.address_of(load.getPointerOperand()), nullptr);
-  if ((state.alive & bit) != 0)
-    set(&load, true, state);
-  else if (values_.leader_of(&load) == &load)
-    set(&load, false, state);
-  if ((state.alive & bit) == 0 && values_.is_open(load) && !stops_.is_left)
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      stops_.is_left = stops_.is_left || ((state.alive >> i & 1) != 0 && names_[i].is_in_memory() &&
-                                          effects_.may_alias(*names_[i].pointer, *load.getPointerOperand()));
-  return true;
-}
-
-bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
-  auto const* pointer = store.getPointerOperand();
-  if (is_alive(pointer, state) && !use({&store, 1}, state)) return false;
-  bool const is_stored = is_alive(store.getValueOperand(), state);
-  auto const address = values_.address_of(pointer);
-  if (is_stored && !use({&store, 0}, state)) return false;
-  if (is_stored)
-    state.alive |= bit_of(address, pointer);
-  else
-    state.alive &= ~bit_of(address, nullptr);
-  if (store.getValueOperand()->getType()->isStructTy()) {
-    auto const bytes = values_.layout().getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if (auto const& place = names_[i].address; names_[i].is_in_memory() && place.base == address.base &&
-                                                 place.offset >= address.offset &&
-                                                 place.offset - address.offset < static_cast<std::int64_t>(bytes))
-        state.alive &= ~(std::uint64_t{1} << i);
-    step_structure(store, state);
-  }
-  return true;
-}
-
-/// Structures that are values are loaded, stored, and taken apart.
-void Tracker::step_structure(llvm::Instruction const& instruction, State& state) {
-  auto const& layout = values_.layout();
-  if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) {
-    auto const bytes = static_cast<std::int64_t>(layout.getTypeStoreSize(load->getType()).getKnownMinValue());
-    state.alive |= moved_names(values_.address_of(load->getPointerOperand()), bytes, state,
-                               [&](std::int64_t offset) { return bit_of_part(*load, offset, true); });
-  } else if (auto const* store = dyn_cast<llvm::StoreInst>(&instruction)) {
-    auto const to = values_.address_of(store->getPointerOperand());
-    auto const* structure = store->getValueOperand();
-    auto const bytes = static_cast<std::int64_t>(layout.getTypeStoreSize(structure->getType()).getKnownMinValue());
-    state.alive |= moved_names({structure, 0}, bytes, state, [&](std::int64_t offset) {
-      Address const place{to.base, to.offset + offset};
-      return bit_of(place, values_.pointer_to(place, store->getPointerOperand()));
-    });
-  } else if (auto const* part = dyn_cast<llvm::ExtractValueInst>(&instruction); part && part->getNumIndices() == 1) {
-    auto* const type = dyn_cast<llvm::StructType>(part->getAggregateOperand()->getType());
-    if (!type || !part->getType()->isPointerTy()) return;
-    auto const offset =
-        static_cast<std::int64_t>(layout.getStructLayout(type)->getElementOffset(part->getIndices()[0]));
-    set(part, (state.alive & bit_of_part(*part->getAggregateOperand(), offset, false)) != 0, state);
-  }
-}
-
-/// Memory that is freed is another alarm, and no longer followed.
-void Tracker::drop_freed(llvm::CallBase const& call, State& state) {
-  for (unsigned i = 0; i < call.arg_size(); ++i) {
-    if (!is_free({&call, i}, effects_)) continue;
-    auto const* freed = values_.base_of(call.getArgOperand(i));
-    for (std::size_t k = 0; k < names_.size(); ++k)
-      if (names_[k].is_in_memory() && values_.base_of(names_[k].address.base) == freed)
-        state.alive &= ~(std::uint64_t{1} << k);
-  }
-}
-
-/// Places that hold the pointer once a block is copied.
-std::uint64_t Tracker::copied_names(llvm::AnyMemTransferInst const& copy, State const& state) {
-  auto const* length = dyn_cast<llvm::ConstantInt>(copy.getLength());
-  if (!length) return 0;
-  auto const to = values_.address_of(copy.getRawDest());
-  return moved_names(values_.address_of(copy.getRawSource()),
-                     static_cast<std::int64_t>(length->getLimitedValue(1 << 30)), state, [&](std::int64_t offset) {
-                       Address const place{to.base, to.offset + offset};
-                       return bit_of(place, values_.pointer_to(place, copy.getRawDest()));
-                     });
-}
-
-/// Memory that may have changed is no longer followed: what is there then is known by points-to sets alone.
-void Tracker::drop_changed(llvm::Instruction const& instruction, State& state) {
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    auto const bit = std::uint64_t{1} << i;
-    if (!names_[i].is_in_memory() || (state.alive & bit) == 0) continue;
-    if (values_.may_change(instruction, names_[i].address, *names_[i].pointer)) state.alive &= ~bit;
-  }
-}
-
 bool Tracker::step_call(llvm::CallBase const& call, State& state) {
   if (call.isDebugOrPseudoInst() || call.isLifetimeStartOrEnd()) return true;
   auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&call);
@@ -408,18 +265,6 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
   if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) set(&call, is_returned, state);
   return true;
 }
-
-void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
-  if (!state.is_triggered) return;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (!names_[i].is_in_memory() || (state.alive >> i & 1) == 0) continue;
-    bool const is_gone = !call && isa<llvm::AllocaInst>(names_[i].address.base);
-    std::pair const left(call, names_[i].pointer);
-    if (!is_gone && left_in_.insert(left).second) stops_.left_in.push_back(left);
-    stops_.is_left = stops_.is_left || !is_gone;
-  }
-}
-
 // --- between blocks ---
 
 void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
@@ -450,23 +295,6 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   }
   for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }
-
-/// Places that are known by a pointer are those by a phi that is this pointer, too.
-std::uint64_t Tracker::phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state) {
-  std::uint64_t places = 0;
-  for (auto const& phi : to.phis()) {
-    if (!phi.getType()->isPointerTy()) continue;
-    auto const incoming = values_.address_of(phi.getIncomingValueForBlock(&from));
-    for (std::size_t i = 0, known = names_.size(); i < known; ++i) {
-      auto const& name = names_[i];
-      if (!name.is_in_memory() || (state.alive >> i & 1) == 0 || name.address.base != incoming.base) continue;
-      Address const place{&phi, name.address.offset - incoming.offset};
-      places |= bit_of(place, values_.pointer_to(place, name.pointer));
-    }
-  }
-  return places;
-}
-
 void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state) {
   // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any.
   constexpr int most_apart = 8;

@@ -15,6 +15,7 @@
 #include "conditions.hpp"
 #include "local_values.hpp"
 #include "memory_effects.hpp"
+#include "names.hpp"
 
 namespace hornbill::alarms {
 
@@ -81,7 +82,7 @@ class Tracker {
   bool ends_within(llvm::BasicBlock const& block) const;
   struct State {
     llvm::BasicBlock const* block = nullptr;
-    std::uint64_t alive = 0;  // names that are the pointer, a bit for each
+    NameBits alive = 0;  // names that are the pointer, a bit for each
     bool is_triggered = true;
     Facts facts;
 
@@ -90,30 +91,18 @@ class Tracker {
   struct StateHash {
     std::size_t operator()(State const& state) const;
   };
-  /// A value, a place in memory, or a place in a structure that is a value.
-  struct Name {
-    llvm::Value const* value = nullptr;
-    Address address;
-    llvm::Value const* pointer = nullptr;  // to that place; none in a structure
-
-    bool is_in_memory() const { return pointer != nullptr; }
-  };
-
   // --- names ---
-  std::uint64_t bit_of(llvm::Value const* value, bool is_added);
-  std::uint64_t bit_of(Address const& address, llvm::Value const* pointer);
-  std::uint64_t bit_of_part(llvm::Value const& structure, std::int64_t offset, bool is_added);
   /// The names of what is within so many bytes of a place, where it goes to another one.
   template <class Move>
-  std::uint64_t moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move);
-  bool has_part(llvm::Value const& structure, State const& state);
+  NameBits moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move);
+  bool has_part(llvm::Value const& structure, State const& state) const;
   bool is_alive(llvm::Value const* value, State const& state);
   void set(llvm::Value const* value, bool is_alive, State& state);
   std::optional<bool> are_equal(llvm::Value const& one, llvm::Value const& other, State const& state);
   void forget_places(llvm::Value const& base, State& state);
 
   // --- paths ---
-  std::uint64_t phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state);
+  NameBits phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state);
   Stops walk_all(Journey const& journey, bool has_facts);
   void begin(Journey const& journey);
   void walk(State state, llvm::Instruction const* from);
@@ -122,7 +111,7 @@ class Tracker {
   bool step_store(llvm::StoreInst const& store, State& state);
   bool step_call(llvm::CallBase const& call, State& state);
   void step_structure(llvm::Instruction const& instruction, State& state);
-  std::uint64_t copied_names(llvm::AnyMemTransferInst const& copy, State const& state);
+  NameBits copied_names(llvm::AnyMemTransferInst const& copy, State const& state);
   void drop_freed(llvm::CallBase const& call, State& state);
   void drop_changed(llvm::Instruction const& instruction, State& state);
   bool use(Use const& use, State& state);
@@ -136,12 +125,12 @@ class Tracker {
   std::unordered_set<llvm::BasicBlock const*> reachable_;  // none before it is asked for
   // of a journey
   Journey const* journey_ = nullptr;
-  std::vector<Name> names_;
+  Names names_;
   std::vector<State> work_;
   bool has_facts_ = true;
   std::unordered_set<State, StateHash> seen_;
   std::unordered_map<llvm::BasicBlock const*, int> visits_;
-  std::map<std::pair<llvm::BasicBlock const*, bool>, std::uint64_t> joined_;  // names on any of many paths
+  std::map<std::pair<llvm::BasicBlock const*, bool>, NameBits> joined_;  // names on any of many paths
   std::set<Use> uses_;
   std::set<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in_;
   Stops stops_;
