@@ -1,6 +1,8 @@
 #include "conditions.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
@@ -60,8 +62,15 @@ Conditions::Conditions(LocalValues const& values)
     std::unordered_set<llvm::Value const*> seen;
     if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional())
       count(branch->getCondition(), seen);
-    else if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator))
+    else if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
       count(choice->getCondition(), seen);
+      add_dispatchers(*choice);
+    }
+  }
+  for (auto const& instruction : llvm::instructions(values.function())) {
+    auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
+    if (test && isa<llvm::PHINode>(test->getOperand(0)) && isa<llvm::ConstantPointerNull>(test->getOperand(1)))
+      ++counts_[values_.leader_of(test)];
   }
   for (auto const& instruction : llvm::instructions(values.function()))
     if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction); phi && counts_.contains(phi))
@@ -69,6 +78,25 @@ Conditions::Conditions(LocalValues const& values)
         if (isa<llvm::ConstantInt>(incoming)) ++counts_[phi];
   std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
   add_dependents();
+}
+
+/// Phis of constants, and of such phis.
+void Conditions::add_dispatchers(llvm::SwitchInst const& choice) {
+  auto const* first = dyn_cast<llvm::PHINode>(choice.getCondition());
+  if (!first || first->getParent() != choice.getParent()) return;
+  std::vector<llvm::Value const*> work{first};
+  while (!work.empty()) {
+    auto const* phi = dyn_cast<llvm::PHINode>(work.back());
+    work.pop_back();
+    if (phi && dispatchers_.insert(phi).second) work.insert(work.end(), phi->value_op_begin(), phi->value_op_end());
+  }
+  for (auto const* phi : dispatchers_) counts_[phi] += 2;  // each is to be known
+}
+
+Facts Conditions::dispatching(Facts const& facts) const {
+  Facts kept;
+  std::ranges::copy_if(facts, std::back_inserter(kept), [&](auto const& fact) { return dispatchers_.contains(fact.first); });
+  return kept;
 }
 
 void Conditions::count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen) {
@@ -112,7 +140,14 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
     auto const* right = values_.leader_of(comparison->getOperand(1));
     if (left->getType()->isPointerTy()) {
       if (!comparison->isEquality()) return {};
-      auto const equal = are_equal(*left, *right);
+      auto const chosen = [&](llvm::Value const* pointer) {
+        auto const* choice = dyn_cast<llvm::SelectInst>(pointer);
+        auto const condition =
+            choice ? value_of(choice->getCondition(), facts, are_equal, depth + 1) : std::optional<llvm::APInt>();
+        if (!condition) return pointer;
+        return values_.leader_of(condition->isZero() ? choice->getFalseValue() : choice->getTrueValue());
+      };
+      auto const equal = are_equal(*chosen(left), *chosen(right));
       if (!equal) return {};
       return said(*equal == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ));
     }
@@ -158,7 +193,7 @@ void Conditions::learn_value(llvm::Value const* value, llvm::APInt const& known,
   if (counts_.contains(leader)) {
     auto const at = place_of(facts, leader);
     if (at != facts.end() && at->first == leader)
-      facts[static_cast<std::size_t>(at - facts.begin())].second = own;
+      std::ignore = facts[static_cast<std::size_t>(at - facts.begin())].second = own;  // a class that nvcc wants used
     else
       facts.insert(at, {leader, own});
   }
@@ -205,15 +240,24 @@ void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) cons
   }
 }
 
-void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const {
-  std::vector<std::pair<llvm::PHINode const*, llvm::APInt>> numbers;
-  auto const nothing = [](llvm::Value const&, llvm::Value const&) { return std::optional<bool>(); };
-  for (auto const& phi : to.phis())
+void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal,
+                       Facts& facts) const {
+  std::vector<std::pair<llvm::Value const*, llvm::APInt>> numbers;
+  for (auto const& phi : to.phis()) {
+    auto const* incoming = values_.leader_of(phi.getIncomingValueForBlock(&from));
     if (phi.getType()->isIntegerTy() && counts_.contains(&phi))
-      if (auto const number = value_of(phi.getIncomingValueForBlock(&from), facts, nothing))
-        numbers.emplace_back(&phi, *number);
+      if (auto const number = value_of(incoming, facts, are_equal)) numbers.emplace_back(&phi, *number);
+    if (!phi.getType()->isPointerTy()) continue;
+    for (auto const* user : phi.users()) {
+      auto const* test = dyn_cast<llvm::ICmpInst>(user);
+      if (!test || !test->isEquality() || !isa<llvm::ConstantPointerNull>(test->getOperand(1))) continue;
+      if (auto const is_null = are_equal(*incoming, *values_.leader_of(test->getOperand(1))))
+        numbers.emplace_back(
+            test, llvm::APInt(1, *is_null == (test->getPredicate() == llvm::CmpInst::ICMP_EQ) ? 1 : 0));
+    }
+  }
   for (auto const& phi : to.phis()) forget(phi, facts);
-  for (auto const& [phi, number] : numbers) learn_value(phi, number, facts);
+  for (auto const& [value, number] : numbers) learn_value(value, number, facts);
 }
 
 bool Conditions::is_decided(llvm::BasicBlock const& block,

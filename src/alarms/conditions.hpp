@@ -33,8 +33,10 @@ class Conditions {
   void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;
   /// A value is there anew: what was known of the last one, and of what depends on it, is not known of this one.
   void forget(llvm::Instruction const& instruction, Facts& facts) const;
-  /// Numbers that phis of a block get along an edge.
-  void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts& facts) const;
+  /// Numbers that phis of a block get along an edge, and comparisons of its pointers with null.
+  void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
+  /// Of facts, those of numbers that a switch dispatches by, such as where a cleanup goes on.
+  Facts dispatching(Facts const& facts) const;
   /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it.
   bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const;
   /// Whether an instruction has run whenever another one runs.
@@ -49,11 +51,13 @@ class Conditions {
  private:
   std::optional<Facts> decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const;
   void count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen);
+  void add_dispatchers(llvm::SwitchInst const& choice);
   void add_dependents();
 
   LocalValues const& values_;
   llvm::DominatorTree tree_;
   std::unordered_map<llvm::Value const*, int> counts_;  // of branches that a leader may decide
+  std::unordered_set<llvm::Value const*> dispatchers_;  // phis
   std::unordered_map<llvm::Value const*, std::vector<llvm::Value const*>> dependents_;
 };
 

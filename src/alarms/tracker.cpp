@@ -106,6 +106,7 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
   seen_.clear();
   visits_.clear();
   joined_.clear();
+  joint_ways_.clear();
   uses_.clear();
   left_in_.clear();
   stops_ = {};
@@ -139,7 +140,7 @@ void Tracker::begin(Journey const& journey) {
     auto const* branch = dyn_cast<llvm::BranchInst>(journey.edge_from->getTerminator());
     if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
       conditions_.learn(branch->getCondition(), branch->getSuccessor(0) == journey.edge_to, state.facts);
-    conditions_.enter(*journey.edge_from, *journey.edge_to, state.facts);
+    conditions_.enter(*journey.edge_from, *journey.edge_to, are_equal_always, state.facts);
     state.block = journey.edge_to;
     return work_.push_back(std::move(state));
   }
@@ -168,7 +169,9 @@ void Tracker::set(llvm::Value const* value, bool is_alive, State& state) {
 void Tracker::forget_places(llvm::Value const& base, State& state) { state.alive &= ~names_.of_base(base); }
 
 std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const& other, State const& state) {
-  if (isa<llvm::ConstantPointerNull>(one)) return are_equal(other, one, state);
+  if (&one == &other) return true;
+  if (isa<llvm::ConstantPointerNull>(one) && !isa<llvm::ConstantPointerNull>(other))
+    return are_equal(other, one, state);
   auto const is_among = [](std::vector<llvm::Value const*> const& list, llvm::Value const& value) {
     return std::ranges::find(list, &value) != list.end();
   };
@@ -296,30 +299,43 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }
 void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state) {
-  // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any.
+  // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any. What
+  // cleanups dispatch by is known of them still, as long as that has few values.
   constexpr int most_apart = 8;
+  constexpr int most_joint = 4;
   constexpr std::size_t most_in_all = 1000;
   std::vector<std::pair<llvm::Value const*, bool>> phis;
   for (auto const& phi : to.phis())
     if (phi.getType()->isPointerTy()) phis.emplace_back(&phi, is_alive(phi.getIncomingValueForBlock(&from), state));
-  auto const places = phi_places(from, to, state);
+  NameBits places = 0;
+  if (!to.phis().empty()) {
+    auto const before = state;
+    auto const equal = [&](auto const& one, auto const& other) { return are_equal(one, other, before); };
+    if (has_facts_) conditions_.enter(from, to, equal, state.facts);
+    places = phi_places(from, to, state);
+  }
   for (auto const& [phi, is_alive] : phis) {
     forget_places(*phi, state);
     set(phi, is_alive, state);
   }
   state.alive |= places;
   if (state.alive == 0) return;
-  conditions_.enter(from, to, state.facts);
   state.block = &to;
   if (!has_facts_) state.facts.clear();
   if (auto& visits = visits_[&to]; has_facts_ && visits < most_apart && seen_.size() < most_in_all) {
     if (!seen_.insert(state).second) return;
     ++visits;
   } else {
-    auto& joined = joined_[{&to, state.is_triggered}];
+    state.facts = has_facts_ ? conditions_.dispatching(state.facts) : Facts();
+    if (auto& ways = joint_ways_[&to]; !state.facts.empty() && !joined_.contains(joint(state))) {
+      if (ways == most_joint)
+        state.facts.clear();
+      else
+        ++ways;
+    }
+    auto& joined = joined_[joint(state)];
     if ((state.alive & ~joined) == 0) return;
     state.alive = joined |= state.alive;
-    state.facts.clear();
   }
   work_.push_back(std::move(state));
 }

@@ -91,6 +91,11 @@ class Tracker {
   struct StateHash {
     std::size_t operator()(State const& state) const;
   };
+  static State joint(State state) {
+    state.alive = 0;
+    return state;
+  }
+
   // --- names ---
   /// The names of what is within so many bytes of a place, where it goes to another one.
   template <class Move>
@@ -130,7 +135,8 @@ class Tracker {
   bool has_facts_ = true;
   std::unordered_set<State, StateHash> seen_;
   std::unordered_map<llvm::BasicBlock const*, int> visits_;
-  std::map<std::pair<llvm::BasicBlock const*, bool>, NameBits> joined_;  // names on any of many paths
+  std::unordered_map<State, NameBits, StateHash> joined_;  // names on any of many paths; of states without names
+  std::unordered_map<llvm::BasicBlock const*, int> joint_ways_;
   std::set<Use> uses_;
   std::set<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in_;
   Stops stops_;

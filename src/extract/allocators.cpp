@@ -103,9 +103,8 @@ std::size_t inline_calls(llvm::Module& module, std::function<bool(llvm::Function
 }
 
 void inline_allocators(llvm::Module& module, Externals const& externals) {
-  inline_calls(
-      module, [&](llvm::Function const& function) { return is_allocator(function, externals); },
-      [](llvm::Function&) {});
+  auto const is_wanted = [&](llvm::Function const& function) { return is_allocator(function, externals); };
+  inline_calls(module, is_wanted, [](llvm::Function&) {});
 }
 
 }  // namespace hornbill::extract

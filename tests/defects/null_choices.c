@@ -192,6 +192,37 @@ int shared_good(int c) {
   return *shared;
 }
 
+// conditions that are values
+int held_good(int argc, char **argv) {
+  char *t = argv[0];
+  while (argc > 2 && (t = strchr(argv[1], 'x'))) {
+    if (t[0] == 'y') return 1;
+    argc--;
+  }
+  return 0;
+}
+
+int held_bad(int argc, char **argv) {
+  char *t = argv[0];
+  while (argc > 2 || (t = strchr(argv[1], 'x'))) {
+    if (t[0] == 'y') return 1;
+    argc--;
+  }
+  return t[0];  // BAD null
+}
+
+int chosen_good(int *t, int *b) {
+  int *q = t ? b : NULL;
+  if (q) return *t;
+  return 0;
+}
+
+int chosen_bad(int *t, int *b) {
+  int *q = t ? b : NULL;
+  if (!q) return *t;  // BAD null
+  return 0;
+}
+
 int main(int argc, char **argv) {
   struct buf b = {0};
   buf_init(&b);
@@ -212,5 +243,10 @@ int main(int argc, char **argv) {
   set_bad(argc);
   address_good();
   shared_good(argc);
+  int x = argc;
+  held_good(argc, argv);
+  held_bad(argc, argv);
+  chosen_good(&x, &x);
+  chosen_bad(&x, &x);
   return 0;
 }
