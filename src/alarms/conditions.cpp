@@ -95,7 +95,8 @@ void Conditions::add_dispatchers(llvm::SwitchInst const& choice) {
 
 Facts Conditions::dispatching(Facts const& facts) const {
   Facts kept;
-  std::ranges::copy_if(facts, std::back_inserter(kept), [&](auto const& fact) { return dispatchers_.contains(fact.first); });
+  std::ranges::copy_if(facts, std::back_inserter(kept),
+                       [&](auto const& fact) { return dispatchers_.contains(fact.first); });
   return kept;
 }
 
@@ -252,8 +253,8 @@ void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
       auto const* test = dyn_cast<llvm::ICmpInst>(user);
       if (!test || !test->isEquality() || !isa<llvm::ConstantPointerNull>(test->getOperand(1))) continue;
       if (auto const is_null = are_equal(*incoming, *values_.leader_of(test->getOperand(1))))
-        numbers.emplace_back(
-            test, llvm::APInt(1, *is_null == (test->getPredicate() == llvm::CmpInst::ICMP_EQ) ? 1 : 0));
+        numbers.emplace_back(test,
+                             llvm::APInt(1, *is_null == (test->getPredicate() == llvm::CmpInst::ICMP_EQ) ? 1 : 0));
     }
   }
   for (auto const& phi : to.phis()) forget(phi, facts);

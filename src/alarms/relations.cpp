@@ -45,7 +45,7 @@ std::map<std::string, Relations::Provider> Relations::providers() {
   };
   auto const listed = [this](auto list) {
     return Provider{1, [this, list](Index relation) {
-                      for (auto const& origin : list()) add(relation, {vocabulary_.of(origin)});
+                      for (auto const& origin : list()) add(relation, Values{vocabulary_.of(origin)});
                     }};
   };
   return {

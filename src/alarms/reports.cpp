@@ -63,7 +63,10 @@ Reports reports_of_lines(std::string const& file, std::string_view text) {
   io::for_each_line(file, text, [&](std::string_view line, int) {
     line = io::trimmed(line);
     if (!io::is_utf8(line)) throw InputError("is not UTF-8");
-    if (!line.empty() && line.front() != '#') reports.reports.push_back(report_of_line(line));
+    if (line.starts_with("nofile:"))  // as cppcheck begins what it says of no place
+      ++reports.without_place;
+    else if (!line.empty() && line.front() != '#')
+      reports.reports.push_back(report_of_line(line));
   });
   return reports;
 }

@@ -303,7 +303,7 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   // cleanups dispatch by is known of them still, as long as that has few values.
   constexpr int most_apart = 8;
   constexpr int most_joint = 4;
-  constexpr std::size_t most_in_all = 1000;
+  constexpr std::size_t most_in_all = 300;
   std::vector<std::pair<llvm::Value const*, bool>> phis;
   for (auto const& phi : to.phis())
     if (phi.getType()->isPointerTy()) phis.emplace_back(&phi, is_alive(phi.getIncomingValueForBlock(&from), state));

@@ -48,6 +48,11 @@ std::unique_ptr<llvm::Module> read_module(std::string const& file, llvm::LLVMCon
   llvm::SMDiagnostic error;
   auto module = llvm::parseIRFile(file, error, context);
   if (!module) {
+    if (!file.ends_with(".ll") && error.getLineNo() > 0)
+      throw InputError(
+          file, "",
+          "is neither LLVM bitcode nor its text; compile the source with `clang -c -emit-llvm -g`, or link it "
+          "as the README says and take PROGRAM.0.0.preopt.bc");
     auto const place = error.getLineNo() > 0 ? fmt::format("line {}", error.getLineNo()) : std::string();
     throw InputError(file, place, place.empty() ? explained(error.getMessage().str()) : error.getMessage().str());
   }

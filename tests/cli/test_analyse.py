@@ -170,7 +170,7 @@ class Analyse(CommandLine):
                 ("a.sarif", "{", "a.sarif: is not JSON"), ("a.sarif", "{}", "a.sarif: has no list `runs`, so it is not SARIF"),
                 ("a.sarif", '{"runs": [{"results": [{"message": {"text": "m"}}]}]}', "a.sarif:runs[].results[0]: has no place, nor has any other result"),
                 ("a.txt", "list.c:9\nlist.c\n", "a.txt:line 2: 'list.c' is not a place such as file.c:12"),
-                ("a.txt", "list.c:0: m\n", "a.txt:line 1: 'list.c:0: m' is not a place")):
+                ("a.txt", "nofile:0: m\nlist.c:0: m\n", "a.txt:line 2: 'list.c:0: m' is not a place")):
             self.write(name, text)
             self.assertIn(message, run("analyse", program, "-o", "alarms.h5", "--reported", name, code=3)[1])
 

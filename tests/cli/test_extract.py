@@ -267,7 +267,7 @@ class Extract(CommandLine):
 
     def test_errors(self):
         self.write("text.bc", "no bitcode")
-        self.assertIn("text.bc:line 1: ", run("extract", "text.bc", "-o", "x.h5", code=3)[1])
+        self.assertIn("text.bc: is neither LLVM bitcode nor its text; compile", run("extract", "text.bc", "-o", "x.h5", code=3)[1])
         self.assertIn("missing.bc", run("extract", "missing.bc", "-o", "x.h5", code=3)[1])
         self.assertIn("has no function with a body", run("extract", self.compile("int x;", "-O0"), "-o", "x.h5", code=3)[1])
         self.write("broken.ll", "define i32 @main() {\n  ret i32 %x\n}\n")
