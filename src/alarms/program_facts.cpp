@@ -181,7 +181,7 @@ std::optional<Journey> journey_from(Origin const& origin) {
     return journey;
   }
   if (auto const* store = dyn_cast<llvm::StoreInst>(origin.value)) {
-    journey.store = store;
+    journey.place = store->getPointerOperand();
     return origin.operand == 0 ? std::optional(journey) : std::nullopt;
   }
   if (origin.operand >= 0 && !isa<llvm::SelectInst>(origin.value)) return {};
@@ -200,7 +200,8 @@ bool ProgramFacts::is_null_left(Use const& use) {
   auto const* store = dyn_cast<llvm::StoreInst>(use.instruction);
   if (!store) return true;
   Journey journey;
-  journey.behind = journey.store = store;
+  journey.behind = store;
+  journey.place = store->getPointerOperand();
   journey.is_null = journey.is_left_enough = true;
   return tracker(*store->getFunction()).follow(journey).is_left;
 }

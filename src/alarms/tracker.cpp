@@ -129,9 +129,6 @@ void Tracker::begin(Journey const& journey) {
         state.alive |= names_.of_part(*name, offset, true);
     else
       state.alive |= names_.of_value(values_.leader_of(name), true);
-  if (journey.store)
-    state.alive |=
-        names_.of_place(values_.address_of(journey.store->getPointerOperand()), journey.store->getPointerOperand());
   if (journey.place) state.alive |= names_.of_place(values_.address_of(journey.place), journey.place);
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
     state.alive |= names_.of_place(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
@@ -327,13 +324,17 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
     ++visits;
   } else {
     state.facts = has_facts_ ? conditions_.dispatching(state.facts) : Facts();
-    if (auto& ways = joint_ways_[&to]; !state.facts.empty() && !joined_.contains(joint(state))) {
-      if (ways == most_joint)
+    auto joint = state;
+    joint.alive = 0;
+    if (auto& ways = joint_ways_[&to]; !joint.facts.empty() && !joined_.contains(joint)) {
+      if (ways == most_joint) {
         state.facts.clear();
-      else
+        joint.facts.clear();
+      } else {
         ++ways;
+      }
     }
-    auto& joined = joined_[joint(state)];
+    auto& joined = joined_[std::move(joint)];
     if ((state.alive & ~joined) == 0) return;
     state.alive = joined |= state.alive;
   }

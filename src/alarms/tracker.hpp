@@ -38,7 +38,6 @@ struct Journey {
   llvm::Instruction const* behind = nullptr;  ///< or along an edge, or from the function's beginning
   llvm::BasicBlock const *edge_from = nullptr, *edge_to = nullptr;
   std::vector<llvm::Value const*> names;     ///< values that are the pointer
-  llvm::StoreInst const* store = nullptr;    ///< it is where this one stores
   llvm::Value const* place = nullptr;        ///< it is where this pointer is to
   bool is_null = false;                      ///< it is null; or else it is not
   std::optional<Use> trigger;                ///< only what is behind this use of it counts
@@ -91,11 +90,6 @@ class Tracker {
   struct StateHash {
     std::size_t operator()(State const& state) const;
   };
-  static State joint(State state) {
-    state.alive = 0;
-    return state;
-  }
-
   // --- names ---
   /// The names of what is within so many bytes of a place, where it goes to another one.
   template <class Move>

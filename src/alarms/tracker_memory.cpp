@@ -110,6 +110,7 @@ void Tracker::drop_changed(llvm::Instruction const& instruction, State& state) {
     if (values_.may_change(instruction, names_[i].address, *names_[i].pointer)) state.alive &= ~bit;
   }
 }
+
 void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
   if (!state.is_triggered) return;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -120,6 +121,7 @@ void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
     stops_.is_left = stops_.is_left || !is_gone;
   }
 }
+
 /// Places that are known by a pointer are those by a phi that is this pointer, too.
 NameBits Tracker::phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state) {
   NameBits places = 0;

@@ -11,9 +11,9 @@ namespace hornbill::extract {
 
 /// Puts functions of a kind into the functions that call them, and those that are of the kind then, and so on, a few
 /// levels deep.
-/// \param prepare  what is done to a function of the kind before   \return how many calls were replaced
-std::size_t inline_calls(llvm::Module& module, std::function<bool(llvm::Function const&)> const& is_wanted,
-                         std::function<void(llvm::Function&)> const& prepare);
+/// \param prepare  what is done to a function of the kind before
+void inline_calls(llvm::Module& module, std::function<bool(llvm::Function const&)> const& is_wanted,
+                  std::function<void(llvm::Function&)> const& prepare);
 
 /// Puts small functions that return memory of their own, such as a malloc() that ends the program where it fails, into
 /// the functions that call them: then each call has an object of its own.

@@ -5,21 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct point {
-  int x, y;
-};
-
-struct shape {
-  struct point *center;
-  int *data;
-  struct shape *next;
-  char name[8];
-};
-
-union either {
-  int *p;
-  char *c;
-};
+#include "shapes.h"
 
 // functions
 static struct point *make(int c) {
