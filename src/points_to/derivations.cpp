@@ -26,9 +26,10 @@ class Derivations::Implementation {
   std::vector<Derivation> of(Fact const& fact, std::size_t max) {
     std::vector<Derivation> found;
     int const round = facts_.round_of(fact);
-    int const level = levels_.level_of(fact, round);
+    auto const& levels = levels_.of(fact, round);
+    Index const level = levels.of(fact.variable);
     for_each(fact, round, [&](Derivation const& derivation, Fact const& premise, bool is_near) {
-      if (is_near ? level > 1 && levels_.level_of(premise, round) < level : level == 1) found.push_back(derivation);
+      if (is_near ? level > 1 && levels.of(premise.variable) < level : level == 1) found.push_back(derivation);
       return found.size() < max;
     });
     return found;

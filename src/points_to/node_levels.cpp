@@ -11,22 +11,22 @@ namespace hornbill::points_to {
 
 NodeLevels::NodeLevels(RankedFacts& facts)
     : facts_(facts),
+      stores_of_(facts.system(), [](Constraint const& c) { return c.kind == ConstraintKind::store ? c.source : -1; }),
       is_stored_(facts.pool().num_ids()),
       answers_(facts.pool().num_ids()),
-      level_of_variable_(static_cast<std::size_t>(facts.system().num_variables)) {
-  for (Offset const c : facts.stores()) stores_of_[facts.system().constraints[c].source].push_back(c);
-}
+      level_of_variable_(static_cast<std::size_t>(facts.system().num_variables)) {}
 
-int NodeLevels::level_of(Fact const& fact, int round) {
+NodeLevels::Levels const& NodeLevels::of(Fact const& fact, int round) {
   auto const root = facts_.root(round, fact.variable);
-  auto const members = facts_.members(round, root);
-  if (members.size() == 1) return 1;
   auto const [at, is_new] = known_.try_emplace({fact.object, round, root});
-  if (is_new) at->second = levels_of(fact.object, round, root);
-  auto const level =
-      at->second[static_cast<std::size_t>(std::ranges::lower_bound(members, fact.variable) - members.begin())];
-  if (level == 0) throw Error(fmt::format("variable {} points to object {} for no reason", fact.variable, fact.object));
-  return level;
+  auto& levels = at->second;
+  if (is_new) {
+    levels.members_ = facts_.members(round, root);
+    if (levels.members_.size() > 1) levels.levels_ = find_levels(fact.object, round, root);
+  }
+  if (levels.of(fact.variable) == 0)
+    throw Error(fmt::format("variable {} points to object {} for no reason", fact.variable, fact.object));
+  return levels;
 }
 
 bool NodeLevels::has_object(SetId set) {
@@ -35,60 +35,138 @@ bool NodeLevels::has_object(SetId set) {
   return (answer & 1) != 0;
 }
 
-/// Whether a variable has the object by what comes from elsewhere.
-bool NodeLevels::is_known(Index variable) {
-  return has_object(facts_.set(round_, variable)) &&
-         (facts_.root(round_, variable) != root_ || has_object(facts_.set(round_ - 1, variable)));
+template <class Function>
+void NodeLevels::for_each_with_object(BySet const& values, Function const& function) {
+  for (auto at = values.begin(); at != values.end();) {
+    auto const set = at->first;
+    bool const has = has_object(set);
+    for (; at != values.end() && at->first == set; ++at)
+      if (has) function(at->second);
+  }
 }
 
-void NodeLevels::add_known() {
+// --- what a node gets objects by ---
+
+NodeLevels::Inputs const& NodeLevels::inputs_of(int round, Index root) {
+  constexpr std::size_t large = 64;
+  auto const [at, is_new] = inputs_.try_emplace({round, root});
+  auto& inputs = at->second;
+  if (!is_new) return inputs;
+  auto const members = facts_.members(round, root);
+  for (Index const v : members) add_inputs(v, inputs);
+  inputs.is_large = members.size() >= large;
+  auto const add = [](SetId set, Index value, BySet& values) {
+    if (set != empty_set) values.emplace_back(set, value);
+  };
+  for (Index x = 0; inputs.is_large && x < facts_.system().num_objects(); ++x)
+    add(from_elsewhere(x), x, inputs.contents);
+  if (inputs.is_large)
+    for (Offset const number : facts_.stores()) {
+      auto const& store = facts_.system().constraints[number];
+      add(from_elsewhere(store.source), static_cast<Index>(facts_.set(round - 1, store.destination)), inputs.stores);
+    }
+  for (auto* const values : {&inputs.copies, &inputs.contents, &inputs.stores}) {
+    std::ranges::sort(*values);
+    values->erase(std::ranges::unique(*values).begin(), values->end());
+  }
+  return inputs;
+}
+
+void NodeLevels::add_inputs(Index variable, Inputs& inputs) {
+  bool is_loaded = variable < facts_.system().num_objects(), is_other = false;
+  for (Offset const number : facts_.into().of(variable)) {
+    auto const& c = facts_.system().constraints[number];
+    is_loaded = is_loaded || c.kind == ConstraintKind::load;
+    is_other = is_other || (c.kind != ConstraintKind::load && !facts_.is_copy(c));
+    if (facts_.is_copy(c) && from_elsewhere(c.source) != empty_set)
+      inputs.copies.emplace_back(from_elsewhere(c.source), variable);
+  }
+  if (is_loaded) inputs.loaded.push_back(variable);
+  if (is_other) inputs.others.push_back(variable);
+}
+
+void NodeLevels::add_known(Inputs const& inputs) {
   auto const words = facts_.system().object_sizes.size() / 64 + 1;
   contents_.assign(words, 0);
   targets_.assign(words, 0);
   is_stored_.assign(is_stored_.size(), false);
-  for (Index x = 0; x < facts_.system().num_objects(); ++x)
-    if (is_known(x)) add_content(x);
-  for (Offset const c : facts_.stores())
-    if (is_known(facts_.system().constraints[c].source)) add_store(c);
+  for_each_with_object(inputs.contents, [&](Index x) { add_content(x); });
+  for_each_with_object(inputs.stores, [&](Index targets) { add_targets(static_cast<SetId>(targets)); });
 }
 
-NodeLevels::Levels NodeLevels::levels_of(Index object, int round, Index root) {
-  constexpr std::size_t large = 64;
-  auto const members = facts_.members(round, root);
+// --- levels ---
+
+std::vector<Index> NodeLevels::find_levels(Index object, int round, Index root) {
   object_ = object;
   round_ = round;
   root_ = root;
-  is_large_ = members.size() >= large;
   ++question_;
-  if (is_large_) add_known();
-  std::vector<Index> left, now;
-  for (Index const v : members)
-    if (!has_object(facts_.set(round - 1, v))) (is_first(v) ? now : left).push_back(v);
-  for (Index level = 1; !now.empty(); ++level) {
-    for (Index const v : now) level_of_variable_[v] = level;
-    for (Index const v : now) {
-      if (!is_large_) break;
-      if (v < facts_.system().num_objects()) add_content(v);
-      if (auto const stores = stores_of_.find(v); stores != stores_of_.end())
-        for (Offset const c : stores->second) add_store(c);
-    }
-    now.clear();
-    std::vector<Index> rest;
-    for (Index const v : left) (follows(v) ? now : rest).push_back(v);
-    left = std::move(rest);
+  auto const& inputs = inputs_of(round, root);
+  is_large_ = inputs.is_large;
+  if (is_large_) add_known(inputs);
+  auto now = first_level(inputs);
+  auto loaded = inputs.loaded;
+  std::erase_if(loaded, [&](Index v) { return !needs_level(v); });
+  while (!now.empty()) {
+    if (is_large_) std::ranges::for_each(now, [&](Index v) { add_known(v); });
+    now = next_level(now, loaded);
   }
-  Levels levels;
-  for (Index const v : members) levels.push_back(std::exchange(level_of_variable_[v], Index{0}));
+  std::vector<Index> levels;
+  for (Index const v : facts_.members(round, root)) levels.push_back(std::exchange(level_of_variable_[v], Index{0}));
   return levels;
+}
+
+/// Variables to which the object comes from elsewhere.
+std::vector<Index> NodeLevels::first_level(Inputs const& inputs) {
+  std::vector<Index> first;
+  for (Index const v : inputs.loaded)
+    if (needs_level(v) && is_loaded_or_stored(v)) first.push_back(v);
+  for (Index const v : inputs.others)
+    if (needs_level(v) && is_given(v)) first.push_back(v);
+  for_each_with_object(inputs.copies, [&](Index v) {
+    if (needs_level(v)) first.push_back(v);
+  });
+  std::ranges::sort(first);
+  first.erase(std::ranges::unique(first).begin(), first.end());
+  for (Index const v : first) level_of_variable_[v] = 1;
+  return first;
+}
+
+/// Variables that get it from those of the last level.
+/// \param loaded  loses those that have a level
+std::vector<Index> NodeLevels::next_level(std::vector<Index> const& last, std::vector<Index>& loaded) {
+  Index const level = level_of_variable_[last.front()] + 1;
+  std::vector<Index> next;
+  std::erase_if(loaded, [&](Index v) {
+    if (level_of_variable_[v] > 0) return true;
+    bool const is_next = is_loaded_or_stored(v);
+    if (is_next) next.push_back(v);
+    return is_next;
+  });
+  for (Index const v : next) level_of_variable_[v] = level;
+  for (Index const v : last)
+    for (Offset const number : facts_.copies_from().of(v)) {
+      auto const to = facts_.system().constraints[number].destination;
+      if (!needs_level(to)) continue;
+      level_of_variable_[to] = level;
+      next.push_back(to);
+    }
+  return next;
+}
+
+/// A variable has a level: its loads and stores get the object.
+void NodeLevels::add_known(Index variable) {
+  if (variable < facts_.system().num_objects()) add_content(variable);
+  for (Offset const c : stores_of_.of(variable))
+    add_targets(facts_.set(round_ - 1, facts_.system().constraints[c].destination));
 }
 
 void NodeLevels::add_content(Index variable) { contents_[variable / 64] |= std::uint64_t{1} << variable % 64; }
 
-void NodeLevels::add_store(Offset constraint) {
-  auto const set = facts_.set(round_ - 1, facts_.system().constraints[constraint].destination);
-  if (is_stored_[set]) return;
-  is_stored_[set] = true;
-  auto const words = facts_.pool().words(set);
+void NodeLevels::add_targets(SetId targets) {
+  if (is_stored_[targets]) return;
+  is_stored_[targets] = true;
+  auto const words = facts_.pool().words(targets);
   for (std::uint32_t i = 0; i < words.count; ++i) targets_[words.positions[i]] |= words.bits[i];
 }
 
@@ -127,36 +205,23 @@ bool NodeLevels::is_stored_into(Index variable) {
   return is_found;
 }
 
-/// Whether the object comes to a variable from elsewhere.
-bool NodeLevels::is_first(Index variable) {
+/// Whether it is loaded or stored from a variable that has it.
+bool NodeLevels::is_loaded_or_stored(Index variable) {
   if (is_stored_into(variable)) return true;
-  for (Offset const number : facts_.into().of(variable)) {
+  return std::ranges::any_of(facts_.into().of(variable), [&](Offset number) {
     auto const& c = facts_.system().constraints[number];
-    Fact const same{c.source, object_};
-    if (c.kind == ConstraintKind::address_of) {
-      if (c.source == object_) return true;
-    } else if (facts_.is_copy(c)) {
-      if (has_object(facts_.set(round_, c.source)) && !facts_.is_near({variable, object_}, same, round_)) return true;
-    } else if (c.kind == ConstraintKind::load) {
-      if (loads_from(c.source)) return true;
-    } else if (!facts_.for_each_origin(c, object_, [&](Index from) {
-                 return !facts_.has(round_ - 1, {c.source, from});
-               })) {
-      return true;
-    }
-  }
-  return false;
+    return c.kind == ConstraintKind::load && loads_from(c.source);
+  });
 }
 
-/// Whether it comes from a variable that has a level by now.
-bool NodeLevels::follows(Index variable) {
-  if (is_stored_into(variable)) return true;
-  for (Offset const number : facts_.into().of(variable)) {
+/// Whether a variable has it by its address, or by an offset from another one.
+bool NodeLevels::is_given(Index variable) {
+  return std::ranges::any_of(facts_.into().of(variable), [&](Offset number) {
     auto const& c = facts_.system().constraints[number];
-    if (facts_.is_copy(c) ? level_of_variable_[c.source] > 0 : c.kind == ConstraintKind::load && loads_from(c.source))
-      return true;
-  }
-  return false;
+    if (c.kind == ConstraintKind::address_of) return c.source == object_;
+    if (c.kind == ConstraintKind::load || facts_.is_copy(c)) return false;
+    return !facts_.for_each_origin(c, object_, [&](Index from) { return !facts_.has(round_ - 1, {c.source, from}); });
+  });
 }
 
 }  // namespace hornbill::points_to

@@ -23,7 +23,8 @@ RankedFacts::RankedFacts(ConstraintSystem const& system, SolveOptions const& opt
                                           return c.kind == ConstraintKind::address_of &&
                                                  system.object_sizes[c.source] == 0;
                                         })),
-      into_(system, [](Constraint const& c) { return c.kind == ConstraintKind::store ? -1 : c.destination; }) {
+      into_(system, [](Constraint const& c) { return c.kind == ConstraintKind::store ? -1 : c.destination; }),
+      copies_from_(system, [&](Constraint const& c) { return is_copy(c) ? c.source : -1; }) {
   solver_.record(rounds_);
   solution_ = solver_.solve();
   members_.resize(rounds_.size());

@@ -47,6 +47,7 @@ class RankedFacts {
   Solution const& solution() const { return solution_; }
   SetPool const& pool() const { return solver_.pool(); }
   ConstraintRows const& into() const { return into_; }
+  ConstraintRows const& copies_from() const { return copies_from_; }
   std::span<Offset const> stores() const { return stores_; }
   /// Calls function(store) for stores through pointers to an object, until it returns false.
   template <class Function>
@@ -94,8 +95,9 @@ class RankedFacts {
   HostSolver solver_;
   std::vector<RoundOfSets> rounds_;
   Solution solution_;
-  bool zero_copies_;     // whether an offset of 0 is a copy, as a plan makes it
-  ConstraintRows into_;  // constraints by the variable whose set they add to, without stores
+  bool zero_copies_;            // whether an offset of 0 is a copy, as a plan makes it
+  ConstraintRows into_;         // constraints by the variable whose set they add to, without stores
+  ConstraintRows copies_from_;  // by source
   std::vector<Offset> stores_;
   std::map<SetId, std::vector<Offset>> stores_by_targets_;  // of their pointers, in the end
   std::vector<std::size_t> store_begins_;                   // [objects+1], into stores_into_
