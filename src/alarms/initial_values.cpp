@@ -31,9 +31,10 @@ InitialValues::Outline const& InitialValues::outline_of(llvm::Function const& fu
       if (auto const place = store ? place_of(*store->getPointerOperand()) : Place(); place.first)
         own.steps.push_back({store, place});
       auto const* call = dyn_cast<llvm::CallBase>(&instruction);
-      if (call && !isa<llvm::IntrinsicInst>(call) &&
-          (!effects_.callees_of(*call).functions.empty() || effects_.never_returns(*call)))
-        own.steps.push_back({call, {}});
+      if (!call || isa<llvm::IntrinsicInst>(call)) continue;
+      auto const& callees = effects_.callees_of(*call);
+      bool const is_end = effects_.never_returns(*call);
+      if (is_end || !callees.functions.empty()) own.steps.push_back({call, {}, &callees, is_end});
     }
     own.is_return = isa<llvm::ReturnInst>(block.getTerminator());
     for (auto const* next : llvm::successors(&block)) own.next.push_back(numbers.at(next));
@@ -43,12 +44,10 @@ InitialValues::Outline const& InitialValues::outline_of(llvm::Function const& fu
 
 bool InitialValues::sets(Step const& step, Place const& place, Setters const& setters) const {
   if (step.place.first) return step.place == place;
-  auto const& call = *llvm::cast<llvm::CallBase>(step.instruction);
-  if (effects_.never_returns(call)) return true;  // no way leads on from there
-  auto const& callees = effects_.callees_of(call);
-  return !callees.is_open && !callees.functions.empty() &&
-         std::ranges::all_of(callees.functions,
-                             [&](auto const* callee) { return setters.always_set.contains(callee); });
+  if (step.is_end) return true;
+  return !step.callees->is_open && std::ranges::all_of(step.callees->functions, [&](auto const* callee) {
+    return setters.always_set.contains(callee);
+  });
 }
 
 InitialValues::Reached InitialValues::reached_unset(llvm::Function const& function, Place const& place,

@@ -33,7 +33,9 @@ class InitialValues {
   /// What matters of a function: stores to places, and calls of functions with a body, by block.
   struct Step {
     llvm::Instruction const* instruction;
-    Place place;  // of a store
+    Place place;                                      // of a store
+    MemoryEffects::Callees const* callees = nullptr;  // of a call
+    bool is_end = false;                              // no way leads on from there
   };
   struct Block {
     std::vector<Step> steps;

@@ -91,7 +91,13 @@ void MemoryEffects::find_callees() {
         }
       }
       for (auto const* function : callees.functions) callers_[function].push_back(call);
+      find_freed(*call, callees);
     }
+}
+
+void MemoryEffects::find_freed(llvm::CallBase const& call, Callees& callees) const {
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (has_effect(call, i, extract::ExternalEffect::Kind::frees)) callees.freed.push_back(i);
 }
 
 bool MemoryEffects::is_closed(llvm::Function const& function) const {
@@ -138,9 +144,7 @@ void MemoryEffects::find_effects() {
 bool MemoryEffects::never_returns(llvm::CallBase const& call) const {
   if (isa<llvm::InvokeInst>(call)) return false;  // it leads on, to where exceptions are caught
   if (call.doesNotReturn()) return true;
-  auto const& callees = callees_of(call);
-  return !callees.is_open && !callees.functions.empty() &&
-         std::ranges::all_of(callees.functions, [&](auto const* function) { return ends_.contains(function); });
+  return callees_of(call).never_returns;
 }
 
 /// Whether no path leads to a return but through calls that never do.
@@ -172,7 +176,13 @@ void MemoryEffects::find_ends() {
     work.pop_back();
     if (ends_.contains(function) || !never_returns(*function)) continue;
     ends_.insert(function);
-    for (auto const* call : callers_of(*function)) work.push_back(call->getFunction());
+    for (auto const* call : callers_of(*function)) {
+      auto& callees = callees_.at(call);
+      callees.never_returns = !callees.is_open && std::ranges::all_of(callees.functions, [&](auto const* callee) {
+        return ends_.contains(callee);
+      });
+      work.push_back(call->getFunction());
+    }
   }
 }
 

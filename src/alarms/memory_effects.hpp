@@ -32,6 +32,8 @@ class MemoryEffects {
     std::vector<llvm::Function const*> functions;
     std::vector<llvm::Function const*> outside;  ///< that are declared
     bool is_open = false;                        ///< also of functions outside
+    std::vector<unsigned> freed;                 ///< arguments whose memory's life ends, whichever function it is
+    bool never_returns = false;                  ///< whichever function it is
   };
   Callees const& callees_of(llvm::CallBase const& call) const;
   /// Calls that may be of a function, whose address may be taken.
@@ -62,6 +64,7 @@ class MemoryEffects {
   bool has_effect(llvm::Function const& function, unsigned argument, extract::ExternalEffect::Kind kind) const;
   void find_effects();
   void find_callees();
+  void find_freed(llvm::CallBase const& call, Callees& callees) const;
   void find_writes();
   void find_ends();
   bool never_returns(llvm::Function const& function) const;

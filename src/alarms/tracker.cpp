@@ -95,7 +95,7 @@ Tracker::Tracker(llvm::Function const& function, MemoryEffects& effects)
 /// What branches say of numbers costs time, so it is looked at only where a pointer goes somewhere at all.
 Stops Tracker::follow(Journey const& journey) {
   auto stops = walk_all(journey, false);
-  return stops.uses.empty() && stops.left_in.empty() ? stops : walk_all(journey, true);
+  return has_stopped() ? walk_all(journey, true) : stops;
 }
 
 Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
@@ -111,7 +111,7 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
   left_in_.clear();
   stops_ = {};
   begin(journey);
-  while (!work_.empty() && !(journey.is_left_enough && stops_.is_left)) {
+  while (!work_.empty() && !(journey.is_left_enough && stops_.is_left) && (has_facts || !has_stopped())) {
     auto state = std::move(work_.back());
     work_.pop_back();
     auto const* first = state.block->getFirstNonPHI();
@@ -277,7 +277,7 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
     for (unsigned side : {0u, 1u}) {
       if (known && known->isZero() != (side == 1)) continue;
       auto next = state;
-      if (!known) conditions_.learn(branch->getCondition(), side == 0, next.facts);
+      if (!known && has_facts_) conditions_.learn(branch->getCondition(), side == 0, next.facts);
       go(block, *branch->getSuccessor(side), std::move(next));
     }
     return;
@@ -287,7 +287,8 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
     for (auto const& way : choice->cases()) {
       if (known && *known != way.getCaseValue()->getValue()) continue;
       auto next = state;
-      if (!known) conditions_.learn_value(choice->getCondition(), way.getCaseValue()->getValue(), next.facts);
+      if (!known && has_facts_)
+        conditions_.learn_value(choice->getCondition(), way.getCaseValue()->getValue(), next.facts);
       go(block, *way.getCaseSuccessor(), std::move(next));
       if (known) return;
     }
@@ -319,9 +320,9 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   if (state.alive == 0) return;
   state.block = &to;
   if (!has_facts_) state.facts.clear();
-  if (auto& visits = visits_[&to]; has_facts_ && visits < most_apart && seen_.size() < most_in_all) {
+  if (has_facts_ && seen_.size() < most_in_all && visits_[&to] < most_apart) {
     if (!seen_.insert(state).second) return;
-    ++visits;
+    ++visits_[&to];
   } else {
     state.facts = has_facts_ ? conditions_.dispatching(state.facts) : Facts();
     auto joint = state;

@@ -103,6 +103,7 @@ class Tracker {
   // --- paths ---
   NameBits phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state);
   Stops walk_all(Journey const& journey, bool has_facts);
+  bool has_stopped() const { return !uses_.empty() || !left_in_.empty(); }
   void begin(Journey const& journey);
   void walk(State state, llvm::Instruction const* from);
   bool step(llvm::Instruction const& instruction, State& state);

@@ -81,8 +81,7 @@ void Tracker::step_structure(llvm::Instruction const& instruction, State& state)
 
 /// Memory that is freed is another alarm, and no longer followed.
 void Tracker::drop_freed(llvm::CallBase const& call, State& state) {
-  for (unsigned i = 0; i < call.arg_size(); ++i) {
-    if (!is_free({&call, i}, effects_)) continue;
+  for (unsigned const i : effects_.callees_of(call).freed) {
     auto const* freed = values_.base_of(call.getArgOperand(i));
     for (std::size_t k = 0; k < names_.size(); ++k)
       if (names_[k].is_in_memory() && values_.base_of(names_[k].address.base) == freed)
