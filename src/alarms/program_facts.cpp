@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -238,32 +239,59 @@ std::vector<Use> ProgramFacts::stops_of(Origin const& origin) {
   return journey ? tracker(function_of(origin)).follow(*journey).uses : std::vector<Use>();
 }
 
-Stops const& ProgramFacts::stops_behind_free(Use const& use) {
+namespace {
+
+/// Adds elements that are not there.
+template <class Element>
+void merge(std::vector<Element> const& from, std::vector<Element>& to) {
+  for (auto const& element : from)
+    if (std::ranges::find(to, element) == to.end()) to.push_back(element);
+}
+
+template <class Element>
+void subtract(std::vector<Element> const& without, std::vector<Element>& from) {
+  std::erase_if(from, [&](Element const& element) { return std::ranges::find(without, element) != without.end(); });
+}
+
+}  // namespace
+
+ProgramFacts::BehindFree const& ProgramFacts::behind_free(Use const& use) {
   auto const [at, is_new] = behind_free_.try_emplace(use);
   if (!is_new) return at->second;
+  auto& [sure, doubtful] = at->second;
+  sure = follow_freed(use, false);
+  if (!sure.may_be_overwritten) return at->second;
+  doubtful = std::exchange(sure, follow_freed(use, true));
+  subtract(sure.uses, doubtful.uses);
+  subtract(sure.left_in, doubtful.left_in);
+  return at->second;
+}
+
+Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
   auto& tracker = this->tracker(*use.instruction->getFunction());
   auto const* root = tracker.values().address_of(use.value()).base;
   Journey journey;
   journey.trigger = use;
+  journey.is_overwritten = is_overwritten;
   if (!use.instruction->getType()->isVoidTy() && use.instruction->getType()->isPointerTy() && is_free(use, effects_))
     journey.not_null = {use.instruction};  // realloc: where it fails, it frees nothing
   journey.names = {root};
   if (auto const* phi = dyn_cast<llvm::PHINode>(root)) {
+    Stops all;
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
       journey.edge_from = phi->getIncomingBlock(i);
       journey.edge_to = phi->getParent();
       journey.names = {phi, phi->getIncomingValue(i)};
       auto const stops = tracker.follow(journey);
-      for (auto const& further : stops.uses)
-        if (std::ranges::find(at->second.uses, further) == at->second.uses.end()) at->second.uses.push_back(further);
-      for (auto const& left : stops.left_in)
-        if (std::ranges::find(at->second.left_in, left) == at->second.left_in.end()) at->second.left_in.push_back(left);
+      merge(stops.uses, all.uses);
+      merge(stops.left_in, all.left_in);
+      all.may_be_overwritten = all.may_be_overwritten || stops.may_be_overwritten;
     }
-    return at->second;
+    return all;
   }
-  if (isa<llvm::Constant>(root)) return at->second;
+  if (isa<llvm::Constant>(root)) return {};
   journey.behind = dyn_cast<llvm::Instruction>(root);
-  return at->second = tracker.follow(journey);
+  return tracker.follow(journey);
 }
 
 std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -71,13 +72,17 @@ std::map<std::string, Relations::Provider> Relations::providers() {
        {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of_null(vocabulary_.origins[v]); })}},
       {"Reaches", {2, stops_lookup([this](datalog::Value v) { return facts_.stops_of(vocabulary_.origins[v]); })}},
       {"ReachesFreed",
-       {2, stops_lookup([this](datalog::Value u) { return facts_.stops_behind_free(vocabulary_.uses[u]).uses; })}},
-      {"LeftIn", {2, [this](Index r) { look_up_left_in(r, false); }}},
-      {"LeftAt", {3, [this](Index r) { look_up_left_in(r, true); }}},
+       {2, stops_lookup([this](datalog::Value u) { return facts_.behind_free(vocabulary_.uses[u]).sure.uses; })}},
+      {"MayReachFreed",
+       {2, stops_lookup([this](datalog::Value u) { return facts_.behind_free(vocabulary_.uses[u]).doubtful.uses; })}},
+      {"LeftIn", {2, [this](Index r) { look_up_left_in(r, false, &ProgramFacts::BehindFree::sure); }}},
+      {"LeftAt", {3, [this](Index r) { look_up_left_in(r, true, &ProgramFacts::BehindFree::sure); }}},
+      {"MayBeLeftIn", {2, [this](Index r) { look_up_left_in(r, false, &ProgramFacts::BehindFree::doubtful); }}},
+      {"MayBeLeftAt", {3, [this](Index r) { look_up_left_in(r, true, &ProgramFacts::BehindFree::doubtful); }}},
       {"Inside", pair_lookup([this](datalog::Value c, datalog::Value q) {
          auto const& call = *llvm::cast<llvm::CallBase>(vocabulary_.uses[c].instruction);
          auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[q].value);
-         return facts_.order().leads_to(call, *load.getFunction());
+         return !is_of_other_run(call, load) && facts_.order().leads_to(call, *load.getFunction());
        })},
       {"Dereferences", {1, use_lookup([this](Use const& use) {
                           return !facts_.is_passed_over(*use.instruction) && is_dereference(use, facts_.effects());
@@ -197,6 +202,11 @@ void Relations::provide() {
                                    relation.arity(), found->second.arity));
     found->second.provide(static_cast<Index>(r));
   }
+}
+
+bool Relations::is_of_other_run(llvm::Instruction const& statement, llvm::Instruction const& load) {
+  auto const* variable = llvm::getUnderlyingObject(load.getOperand(0));
+  return isa<llvm::AllocaInst>(variable) && statement.getFunction() == load.getFunction();
 }
 
 void Relations::look_up_second(Index relation, std::function<Values(datalog::Value)> function) {

@@ -52,7 +52,11 @@ class ProgramFacts {
   /// Whether null that is stored is still there where others may read it.
   bool is_null_left(Use const& use);
   std::vector<Use> stops_of(Origin const& origin);
-  Stops const& stops_behind_free(Use const& use);
+  /// Where what is freed may be on a path afterwards: surely; and only if stores before that left memory as it was.
+  struct BehindFree {
+    Stops sure, doubtful;
+  };
+  BehindFree const& behind_free(Use const& use);
   /// Operands that may be a parameter: through copies, wherever they lead.
   std::vector<Use> const& uses_of(llvm::Argument const& parameter);
   /// Whether a function does not return before a parameter that is not null becomes an operand.
@@ -71,6 +75,7 @@ class ProgramFacts {
   bool is_null(llvm::Value const& value, Tracker& tracker);
   bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
   std::vector<Use> const& dereferences_of(llvm::Value const& pointer, Tracker& tracker);
+  Stops follow_freed(Use const& use, bool is_overwritten);
   void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
 
   extract::Program const& program_;
@@ -85,7 +90,7 @@ class ProgramFacts {
   InitialValues initial_values_;
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
   std::unordered_map<Tracker const*, std::unordered_map<llvm::Value const*, std::vector<Use>>> dereferences_;
-  std::map<Use, Stops> behind_free_;
+  std::map<Use, BehindFree> behind_free_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
   std::unordered_map<llvm::Argument const*, bool> is_used_;
   std::vector<std::vector<Origin>> statements_of_reports_;  // none before it is asked for
@@ -128,6 +133,9 @@ class Relations {
   Index num_whole(std::span<Index const> fields) const;
   bool is_to_few(Index variable);
   bool is_to_data_of_few(Index variable);
+  /// Whether a load from a function's own variable is seen along calls of a statement in it: a run of the function has
+  /// variables of its own, and in one run it is seen along its paths.
+  static bool is_of_other_run(llvm::Instruction const& statement, llvm::Instruction const& load);
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
   void add_loads(Index relation, bool are_all);
   void add_parameters(Index relation);
@@ -148,7 +156,7 @@ class Relations {
   /// Hands on a tuple that has the values that are known.
   static void give(Values const& tuple, datalog::Columns known, std::span<datalog::Value const> key,
                    Found const& found);
-  void look_up_left_in(Index relation, bool is_at_calls);
+  void look_up_left_in(Index relation, bool is_at_calls, Stops ProgramFacts::BehindFree::*stops);
   void find_points_to(datalog::Columns known, std::span<datalog::Value const> key, Found const& found);
   void for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit);
 

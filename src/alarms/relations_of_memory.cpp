@@ -16,10 +16,10 @@ namespace hornbill::alarms {
 using llvm::dyn_cast, llvm::isa;
 
 /// \param is_at_calls  where other functions are called, and which call that is; or else where the function returns
-void Relations::look_up_left_in(Index relation, bool is_at_calls) {
-  auto const find = [this, is_at_calls](datalog::Columns known, std::span<datalog::Value const> key,
-                                        Found const& found) {
-    for (auto const& [call, pointer] : facts_.stops_behind_free(vocabulary_.uses[key[0]]).left_in) {
+void Relations::look_up_left_in(Index relation, bool is_at_calls, Stops ProgramFacts::BehindFree::*stops) {
+  auto const find = [this, is_at_calls, stops](datalog::Columns known, std::span<datalog::Value const> key,
+                                               Found const& found) {
+    for (auto const& [call, pointer] : (facts_.behind_free(vocabulary_.uses[key[0]]).*stops).left_in) {
       Index const variable = facts_.program().bitcode().variable_of(*pointer);
       if ((call != nullptr) != is_at_calls || !is_to_few(variable)) continue;
       Values tuple{key[0]};

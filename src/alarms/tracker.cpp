@@ -102,6 +102,7 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
   journey_ = &journey;
   has_facts_ = has_facts;
   names_.clear();
+  behind_ = 0;
   work_.clear();
   seen_.clear();
   visits_.clear();
@@ -162,6 +163,10 @@ void Tracker::set(llvm::Value const* value, bool is_alive, State& state) {
   state.alive = is_alive ? state.alive | bit : state.alive & ~bit;
 }
 
+bool Tracker::is_behind(llvm::Value const* value) {
+  return (behind_ & names_.of_value(values_.leader_of(value), false)) != 0;
+}
+
 /// A value is there anew: places by its old one are no longer known by it.
 void Tracker::forget_places(llvm::Value const& base, State& state) { state.alive &= ~names_.of_base(base); }
 
@@ -175,11 +180,8 @@ std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const
   if (isa<llvm::ConstantPointerNull>(other)) {
     if (is_alive(&one, state)) return journey_->is_null;
     if (state.is_triggered && is_among(journey_->not_null, one)) return false;
-  } else if (is_alive(&one, state) && is_alive(&other, state)) {  // others may point behind it
-    auto const is_same = [&](llvm::Value const& value) {
-      return std::ranges::any_of(journey_->names, [&](auto const* name) { return values_.leader_of(name) == &value; });
-    };
-    if (is_same(one) && is_same(other)) return true;
+  } else if (is_alive(&one, state) && is_alive(&other, state) && !is_behind(&one) && !is_behind(&other)) {
+    return true;
   }
   return are_equal_always(one, other);
 }
@@ -227,8 +229,10 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
     return goes_on;
   }
   if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
-    if (values_.leader_of(gep) != values_.leader_of(gep->getPointerOperand()))
+    if (values_.leader_of(gep) != values_.leader_of(gep->getPointerOperand())) {
       set(gep, is_alive(gep->getPointerOperand(), state), state);
+      behind_ |= names_.of_value(values_.leader_of(gep), false);
+    }
   } else if (auto const* select = dyn_cast<llvm::SelectInst>(&instruction);
              select && select->getType()->isPointerTy()) {
     auto const known = conditions_.value_of(
@@ -236,6 +240,8 @@ bool Tracker::step(llvm::Instruction const& instruction, State& state) {
         [&](llvm::Value const& one, llvm::Value const& other) { return are_equal(one, other, state); });
     bool const is_true = is_alive(select->getTrueValue(), state), is_false = is_alive(select->getFalseValue(), state);
     set(select, known ? (known->isZero() ? is_false : is_true) : is_true || is_false, state);
+    for (auto const* value : {select->getTrueValue(), select->getFalseValue()})
+      if (is_behind(value)) behind_ |= names_.of_value(select, false);
   } else if (isa<llvm::ExtractValueInst>(instruction)) {
     step_structure(instruction, state);
   } else if (values_.leader_of(&instruction) == &instruction && instruction.getType()->isPointerTy()) {
@@ -315,6 +321,8 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   for (auto const& [phi, is_alive] : phis) {
     forget_places(*phi, state);
     set(phi, is_alive, state);
+    if (is_alive && is_behind(llvm::cast<llvm::PHINode>(phi)->getIncomingValueForBlock(&from)))
+      behind_ |= names_.of_value(phi, false);
   }
   state.alive |= places;
   if (state.alive == 0) return;

@@ -44,14 +44,16 @@ struct Journey {
   std::vector<llvm::Value const*> not_null;  ///< further pointers behind the trigger
   std::optional<Use> end;                    ///< paths end there
   bool is_left_enough = false;               ///< the rest does not matter once it is left in memory
+  bool is_overwritten = false;               ///< memory no longer has it behind a store that may be there
 };
 
 struct Stops {
   std::vector<Use> uses;  ///< each once
   /// Addresses of memory that holds it, where the function returns (no call), or calls another one.
   std::vector<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in;
-  bool is_left = false;       ///< in memory that others may read, or under a name that is not known here
-  bool has_returned = false;  ///< whether a path leads to the function's end
+  bool is_left = false;             ///< in memory that others may read, or under a name that is not known here
+  bool has_returned = false;        ///< whether a path leads to the function's end
+  bool may_be_overwritten = false;  ///< whether a store before the trigger may be where memory holds it
 };
 
 /// Follows a pointer under its names: values and places of memory that hold it. Paths on which branches contradict each
@@ -96,6 +98,7 @@ class Tracker {
   NameBits moved_names(Address const& from, std::int64_t bytes, State const& state, Move const& move);
   bool has_part(llvm::Value const& structure, State const& state) const;
   bool is_alive(llvm::Value const* value, State const& state);
+  bool is_behind(llvm::Value const* value);
   void set(llvm::Value const* value, bool is_alive, State& state);
   std::optional<bool> are_equal(llvm::Value const& one, llvm::Value const& other, State const& state);
   void forget_places(llvm::Value const& base, State& state);
@@ -112,6 +115,7 @@ class Tracker {
   bool step_call(llvm::CallBase const& call, State& state);
   void step_structure(llvm::Instruction const& instruction, State& state);
   NameBits copied_names(llvm::AnyMemTransferInst const& copy, State const& state);
+  void drop_overwritten(llvm::StoreInst const& store, State& state);
   void drop_freed(llvm::CallBase const& call, State& state);
   void drop_changed(llvm::Instruction const& instruction, State& state);
   bool use(Use const& use, State& state);
@@ -126,6 +130,7 @@ class Tracker {
   // of a journey
   Journey const* journey_ = nullptr;
   Names names_;
+  NameBits behind_ = 0;  // names that may be of a place behind the one that the pointer is to
   std::vector<State> work_;
   bool has_facts_ = true;
   std::unordered_set<State, StateHash> seen_;

@@ -1,4 +1,6 @@
 // What a tracker does at loads, stores, copies and calls, where memory holds the pointer.
+#include <bit>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -26,10 +28,12 @@ bool Tracker::step_load(llvm::LoadInst const& load, State& state) {
   if (load.getType()->isStructTy()) step_structure(load, state);
   if (!load.getType()->isPointerTy()) return true;
   auto const bit = names_.of_place(values_.address_of(load.getPointerOperand()), nullptr);
-  if ((state.alive & bit) != 0)
+  if ((state.alive & bit) != 0) {
     set(&load, true, state);
-  else if (values_.leader_of(&load) == &load)
+    if ((behind_ & bit) != 0) behind_ |= names_.of_value(values_.leader_of(&load), false);
+  } else if (values_.leader_of(&load) == &load) {
     set(&load, false, state);
+  }
   if ((state.alive & bit) == 0 && values_.is_open(load) && !stops_.is_left)
     for (std::size_t i = 0; i < names_.size(); ++i)
       stops_.is_left = stops_.is_left || (names_.is_among(i, state.alive) && names_[i].is_in_memory() &&
@@ -43,16 +47,30 @@ bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
   bool const is_stored = is_alive(store.getValueOperand(), state);
   auto const address = values_.address_of(pointer);
   if (is_stored && !use({&store, 0}, state)) return false;
-  if (is_stored)
+  if (is_stored) {
     state.alive |= names_.of_place(address, pointer);
-  else
+    if (is_behind(store.getValueOperand())) behind_ |= names_.of_place(address, nullptr);
+  } else {
     state.alive &= ~names_.of_place(address, nullptr);
+    drop_overwritten(store, state);
+  }
   if (store.getValueOperand()->getType()->isStructTy()) {
     auto const bytes = values_.layout().getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
     state.alive &= ~names_.in_block(address, static_cast<std::int64_t>(bytes));
     step_structure(store, state);
   }
   return true;
+}
+
+/// Memory that is freed was mostly taken out of where it was found, through other pointers to there.
+void Tracker::drop_overwritten(llvm::StoreInst const& store, State& state) {
+  if (state.is_triggered) return;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (!names_[i].is_in_memory() || !names_.is_among(i, state.alive)) continue;
+    if (!effects_.may_alias(*names_[i].pointer, *store.getPointerOperand())) continue;
+    stops_.may_be_overwritten = true;
+    if (journey_->is_overwritten) state.alive &= ~(NameBits{1} << i);
+  }
 }
 
 /// Structures that are values are loaded, stored, and taken apart.
@@ -121,8 +139,10 @@ void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
   }
 }
 
-/// Places that are known by a pointer are those by a phi that is this pointer, too.
+/// Places that are known by a pointer are those by a phi that is this pointer, too. Of a pointer that steps on in a
+/// loop, the place where it is and the last one matter.
 NameBits Tracker::phi_places(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State const& state) {
+  constexpr int most_of_a_phi = 2;
   NameBits places = 0;
   for (auto const& phi : to.phis()) {
     if (!phi.getType()->isPointerTy()) continue;
@@ -131,6 +151,7 @@ NameBits Tracker::phi_places(llvm::BasicBlock const& from, llvm::BasicBlock cons
       auto const& name = names_[i];
       if (!name.is_in_memory() || !names_.is_among(i, state.alive) || name.address.base != incoming.base) continue;
       Address const place{&phi, name.address.offset - incoming.offset};
+      if (names_.of_place(place, nullptr) == 0 && std::popcount(names_.of_base(phi)) == most_of_a_phi) continue;
       places |= names_.of_place(place, values_.pointer_to(place, name.pointer));
     }
   }
