@@ -81,6 +81,9 @@ Expressions::Expression Expressions::of(llvm::Value const& value, int depth) {
     return {fmt::format("{} {} {}", left.text, operation->getOpcodeName(), right.text)};
   }
   if (auto const* cast = dyn_cast<llvm::CastInst>(&value)) return of(*cast->getOperand(0), depth + 1);
+  bool const is_returned =
+      std::ranges::any_of(value.users(), [](auto const* user) { return isa<llvm::ReturnInst>(user); });
+  if (instruction && is_returned) return {fmt::format("the result of {}", instruction->getFunction()->getName().str())};
   return {"a value", nullptr};
 }
 

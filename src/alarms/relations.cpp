@@ -149,6 +149,12 @@ std::map<std::string, Relations::Provider> Relations::providers() {
                    return callees.functions.size() == 1 && !callees.is_open;
                  })}},
       {"Passes", {2, [this](Index r) { add_passes(r); }}},
+      {"IsPassed", {1, use_lookup([this](Use const& use) {
+                      auto const* call = dyn_cast<llvm::CallBase>(use.instruction);
+                      return call && use.operand < call->arg_size() &&
+                             !facts_.effects().callees_of(*call).functions.empty();
+                    })}},
+      {"IsReturned", {1, use_lookup([](Use const& use) { return isa<llvm::ReturnInst>(use.instruction); })}},
       {"Returns", {2, [this](Index r) { add_returns(r); }}},
       {"Loads", {2, [this](Index r) { add_loads(r, false); }}},
       {"Parameter", {2, [this](Index r) { add_parameters(r); }}},
