@@ -274,6 +274,20 @@ void Analysis::derive_points_to() {
 
 }  // namespace
 
+std::set<std::string> rule_names(std::vector<Client> const& clients) {
+  std::set<std::string> names{"reported.agrees", "reported.alone"};
+  auto all = clients;
+  all.insert(all.end(), standard_clients().begin(), standard_clients().end());
+  all.push_back({"reported", reported_rules, reported_probabilities});
+  for (auto const& client : all)
+    for (auto const& rule : datalog::parse(client.rules, client.file.empty() ? client.name : client.file).rules)
+      names.insert(client.name + "." + rule.name);
+  using points_to::ConstraintKind;
+  for (int kind = 0; kind < static_cast<int>(points_to::num_constraint_kinds); ++kind)
+    names.insert(points_to::name_of(static_cast<ConstraintKind>(kind)));
+  return names;
+}
+
 Analysed analyse(extract::Program const& program, std::vector<Client> const& clients, AnalyseOptions const& options) {
   return Analysis(program, options).run(clients);
 }

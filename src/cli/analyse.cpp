@@ -49,6 +49,18 @@ std::vector<alarms::Client> clients_of(AnalyseArguments const& a) {
   return clients;
 }
 
+/// \throws InputError naming a probability of a rule that none of the clients has
+void require_known(std::map<std::string, double> const& probabilities, std::vector<alarms::Client> const& clients,
+                   std::string const& file) {
+  auto const known = alarms::rule_names(clients);
+  for (auto const& [rule, probability] : probabilities)
+    if (!known.contains(rule))
+      throw InputError(file, "",
+                       fmt::format("no client has the rule {}; in the order of CLIENT.dl they are CLIENT.R0, "
+                                   "CLIENT.R1, ..., and those of points-to facts address-of, copy, load, store, ...",
+                                   rule));
+}
+
 /// Clauses of the model, and the alarms in them: without cycles, and with chains folded into one if that is asked for.
 analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArguments const& a) {
   analysis::Simplified kept{analysed.clauses, analysed.alarms, 0};
@@ -60,9 +72,10 @@ analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArgumen
   return a.compress ? analysis::compress(kept.clauses, kept.alarms, a.output) : kept;
 }
 
-void report(alarms::Analysed const& analysed, Model const& model, Index without_place, double extract_seconds,
-            AnalyseArguments const& a) {
+void report(alarms::Analysed const& analysed, Model const& model, Index without_place, bool has_places,
+            double extract_seconds, AnalyseArguments const& a) {
   nlohmann::json report{{"file", a.output},
+                        {"has_places", has_places},
                         {"clauses", analysed.clauses.num_clauses()},
                         {"points_to_facts", analysed.points_to_facts},
                         {"given_facts", analysed.given_facts},
@@ -76,6 +89,7 @@ void report(alarms::Analysed const& analysed, Model const& model, Index without_
                         {"reports_without_place", without_place}};
   auto text =
       fmt::format("{}: {}, {}\n", a.output, counted(std::ssize(analysed.alarms), "alarm"), sizes_of(model.graph));
+  if (!has_places) text += fmt::format("  {}\n", without_places);
   for (auto const& client : analysed.clients) {
     report["clients"][client.name] = {{"alarms", client.alarms},
                                       {"clauses", client.clauses},
@@ -126,6 +140,7 @@ void run_analyse(AnalyseArguments const& a) {
   auto const clients = clients_of(a);
   auto probabilities =
       a.probabilities.empty() ? std::map<std::string, double>() : analysis::read_rule_probabilities(a.probabilities);
+  require_known(probabilities, clients, a.probabilities);
   auto [reports, without_place] = read_reports(a.reports);
   auto options = a.options;
   options.reports = std::move(reports);
@@ -142,7 +157,7 @@ void run_analyse(AnalyseArguments const& a) {
                                            a.probabilities.empty() ? "--probabilities" : a.probabilities);
   if (!a.clauses.empty()) analysis::write_clauses(analysed.clauses, a.clauses);
   io::write_model(model, a.output);
-  report(analysed, model, without_place, extract_seconds, a);
+  report(analysed, model, without_place, program.report().has_places, extract_seconds, a);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ void run_extract(ExtractArguments const& a) {
   if (a.json) {
     print_json({{"file", a.output},
                 {"entry", report.is_library ? "library" : "program"},
+                {"has_places", report.has_places},
                 {"variables", system.num_variables},
                 {"objects", system.num_objects()},
                 {"constraints", system.num_constraints()},
@@ -83,6 +84,7 @@ void run_extract(ExtractArguments const& a) {
     return;
   }
   write_out("{}: {}; as a {}\n", a.output, sizes_of(system), report.is_library ? "library" : "program");
+  if (!report.has_places) write_out("  {}\n", without_places);
   print_counts("kinds of instructions", report.instructions, a.count);
   print_counts("functions outside that are not known, by calls (--externals)", report.unknown_externals, a.count);
   print_notes("instructions that are not followed", report.ignored, a.count);

@@ -12,6 +12,9 @@
 
 namespace hornbill::cli {
 
+inline constexpr char const* without_places =
+    "without places in the source: the bitcode has no debug information; compile with -g";
+
 struct BitcodeArguments {
   std::vector<std::string> files;
   bool is_program = false, is_library = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -90,6 +91,14 @@ class Database::Implementation {
     looked_up_.assign(rule_->body.size(), {});
     if (decide(steps.front())) follow(1);
   }
+  /// The columns by which a relation is looked up.
+  std::string needs_of(Index number) const {
+    auto const& relation = program_.relations[number];
+    std::vector<std::string> columns;
+    for (std::size_t i = 0; i < relation.arity(); ++i)
+      if ((needed_[number] >> i & 1) != 0) columns.push_back(relation.attributes[i].name);
+    return fmt::format("{} of {}", fmt::join(columns, " and "), relation.name);
+  }
   std::vector<JoinStep> steps_of(Rule const& rule, Index new_premise) const {
     bool const can_negate = std::ranges::all_of(rule.negated, [&](Atom const& atom) {
       Columns known = 0;
@@ -98,12 +107,12 @@ class Database::Implementation {
       return (known & needed_[atom.relation]) == needed_[atom.relation];
     });
     if (auto steps = join_steps(rule, needed_, new_premise); steps && can_negate) return std::move(*steps);
-    std::string names;
+    std::set<std::string> needs;
     for (auto const* atoms : {&rule.body, &rule.negated})
       for (auto const& atom : *atoms)
-        if (needed_[atom.relation] != 0) names += (names.empty() ? "" : ", ") + program_.relations[atom.relation].name;
-    throw InputError(fmt::format("line {}: {} cannot be looked up: columns that must be known are in no other premise",
-                                 rule.place.line, names));
+        if (needed_[atom.relation] != 0) needs.insert(needs_of(atom.relation));
+    throw InputError(fmt::format("line {}: a relation cannot be looked up; other premises must have {}",
+                                 rule.place.line, fmt::join(needs, ", ")));
   }
   void follow(std::size_t at) {
     if (left_ < 0) return;

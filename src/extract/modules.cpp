@@ -105,7 +105,9 @@ std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files
   for (auto const& file : std::vector(files.begin() + 1, files.end())) {
     LinkErrors const errors(context);
     if (llvm::Linker::linkModules(*program, read_module(file, context)))
-      throw InputError(file, "", fmt::format("cannot be linked with the files before it: {}", errors.text()));
+      throw InputError(file, "",
+                       fmt::format("cannot be linked with the files before it: {}; name each file of one program once",
+                                   errors.text()));
   }
   bool const has_body = std::ranges::any_of(*program, [](llvm::Function const& f) { return !f.isDeclaration(); });
   if (!has_body)

@@ -83,6 +83,7 @@ void Translator::add_entries() {
   auto const* const main = module_.getFunction("main");
   bool const has_main = main && !main->isDeclaration();
   report_.is_library = is_library(module_, options_.entry);
+  report_.has_places = !module_.debug_compile_units().empty();
   if (!report_.is_library) {
     if (has_main) system_.address(memory_.object_of(*main), outside);
     return;

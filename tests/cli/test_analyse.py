@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """From C to alarms: what they say, why, and what is refused. Usage: test_analyse.py PROGRAM SOURCE_DIR"""
 import json
+import os
+import re
 import shutil
 import subprocess
 
-from support import CommandLine, main, run
+from support import SOURCE, CommandLine, main, run
 
 CLANG = next((clang for clang in ("clang-14", "clang-15", "clang-16", "clang-19", "clang") if shutil.which(clang)), None)
 
@@ -135,9 +137,24 @@ class Analyse(CommandLine):
         self.write("mine.dl", ".decl A(u: symbol) output\nA(u) :- B(u).\n")
         self.assertIn("mine.dl:line 2, column 9: relation B is not declared", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
         self.write("mine.dl", ".decl Reaches(p: symbol, u: symbol) input\n.decl A(p: symbol, u: symbol) output\nA(p, u) :- Reaches(p, u).\n")
-        self.assertIn("mine.dl: line 3: Reaches cannot be looked up", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.assertIn("mine.dl: line 3: a relation cannot be looked up; other premises must have p of Reaches", run("analyse", program, "-o", "alarms.h5", "--rules", "mine.dl", code=3)[1])
+        self.write("p.txt", "mine.R0: 0.5\nnull.R99: 0.5\n")
+        self.assertIn("p.txt: no client has the rule mine.R0; in the order of CLIENT.dl", run("analyse", program, "-o", "alarms.h5", "--probabilities", "p.txt", code=3)[1])
+        self.write("p.txt", "null.R99: 0.5\n")
+        self.assertIn("p.txt: no client has the rule null.R99", run("analyse", program, "-o", "alarms.h5", "--probabilities", "p.txt", code=3)[1])
+        self.write("p.txt", "null.R0: 0.5\nany-offset: 0.5\n")
+        run("analyse", program, "-o", "alarms.h5", "--client", "free", "--probabilities", "p.txt")
         self.write("null.dl", ".decl A(u: symbol) output\n")
         self.assertIn("two clients are called null", run("analyse", program, "-o", "alarms.h5", "--rules", "null.dl", code=2)[1])
+
+    def test_rules_of_the_manual(self):
+        with open(os.path.join(SOURCE, "include/hornbill/alarms/README.md"), encoding="utf-8") as manual:
+            block = re.search(r"\n\n(    \.type Pointer.*?)\n\n", manual.read(), re.S)
+        self.write("passed.dl", re.sub(r"(?m)^    ", "", block[1]) + "\n")
+        program = self.compile("void use(int *p);\nint main(int argc) {\n  use(argc > 1 ? &argc : 0);\n  return 0;\n}\n")
+        run("analyse", program, "-o", "alarms.h5", "--rules", "passed.dl", "--client", "null", "--default-probability", 0.5)
+        self.assertEqual([alarm.split(" ", 1)[0] for alarm in self.alarms()], ["list.c:3:3"])
+        self.assertIn("may be null where a function outside gets it", next(iter(self.alarms())))
 
     SARIF = {"version": "2.1.0", "runs": [{"artifacts": [{"location": {"uri": "src/list.c"}}], "results": [
         {"ruleId": "overflow", "message": {"text": "may be too large"}, "locations": [

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct Client {
 /// null: null pointers that are dereferenced. free: memory that is used, or freed again, after it was freed. taint:
 /// data from outside where it does harm.
 std::vector<Client> const& standard_clients();
+
+/// Rules that clauses may name: of clients, also of the standard ones, of reports, and of points-to facts.
+/// \throws InputError as analyse() does for rules that are not sound
+std::set<std::string> rule_names(std::vector<Client> const& clients);
 
 struct AnalyseOptions {
   Index derivations = 3;           ///< of each tuple, at most so many, the shallowest

@@ -47,6 +47,7 @@ struct Note {
 
 struct Report {
   bool is_library = false;
+  bool has_places = false;                                ///< whether debug information says where statements are
   std::map<std::string, std::int64_t> instructions;       ///< by their kind
   std::map<std::string, std::int64_t> unknown_externals;  ///< functions that no table has: how often each is called
   std::vector<Note> ignored, folded;                      ///< instructions; objects that are larger than a limit
