@@ -15,6 +15,8 @@ class Expressions {
  public:
   /// `p`, `s->next`, `malloc(...)`.
   std::string text_of(llvm::Value const& value) { return of(value, 0).text; }
+  /// Of what is so many bytes behind what a pointer is to.
+  std::string text_behind(llvm::Value const& pointer, std::int64_t bytes) { return behind(of(pointer, 0), bytes).text; }
 
  private:
   struct Expression {

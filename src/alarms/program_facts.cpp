@@ -272,6 +272,7 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
   auto const* root = tracker.values().address_of(use.value()).base;
   Journey journey;
   journey.trigger = use;
+  journey.is_freed = true;
   journey.is_overwritten = is_overwritten;
   if (!use.instruction->getType()->isVoidTy() && use.instruction->getType()->isPointerTy() && is_free(use, effects_))
     journey.not_null = {use.instruction};  // realloc: where it fails, it frees nothing

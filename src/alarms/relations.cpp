@@ -41,8 +41,27 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       });
     };
   };
+  auto const places_lookup = [this](auto function) {
+    return Provider{2, [this, function](Index relation) { look_up_places(relation, function); }};
+  };
+  auto const result_lookup = [this](bool is_wanted) {
+    return Provider{1, [this, is_wanted](Index relation) {
+                      look_up_whether(relation, [this, is_wanted](datalog::Value m) {
+                        return vocabulary_.places[m].call->getType()->isVoidTy() != is_wanted;
+                      });
+                    }};
+  };
   auto const pair_lookup = [this](auto holds) {
     return Provider{2, [this, holds](Index relation) { look_up_pair(relation, holds); }};
+  };
+  auto const sure = [this](datalog::Value u) -> Stops const& { return facts_.behind_free(vocabulary_.uses[u]).sure; };
+  auto const doubtful = [this](datalog::Value u) -> Stops const& {
+    return facts_.behind_free(vocabulary_.uses[u]).doubtful;
+  };
+  auto const left_lookup = [this](bool is_at_calls, std::function<Stops const&(datalog::Value)> stops_of) {
+    return Provider{is_at_calls ? 3u : 2u, [this, is_at_calls, stops_of](Index relation) {
+                      look_up_left_in(relation, is_at_calls, stops_of);
+                    }};
   };
   auto const listed = [this](auto list) {
     return Provider{1, [this, list](Index relation) {
@@ -75,10 +94,25 @@ std::map<std::string, Relations::Provider> Relations::providers() {
        {2, stops_lookup([this](datalog::Value u) { return facts_.behind_free(vocabulary_.uses[u]).sure.uses; })}},
       {"MayReachFreed",
        {2, stops_lookup([this](datalog::Value u) { return facts_.behind_free(vocabulary_.uses[u]).doubtful.uses; })}},
-      {"LeftIn", {2, [this](Index r) { look_up_left_in(r, false, &ProgramFacts::BehindFree::sure); }}},
-      {"LeftAt", {3, [this](Index r) { look_up_left_in(r, true, &ProgramFacts::BehindFree::sure); }}},
-      {"MayBeLeftIn", {2, [this](Index r) { look_up_left_in(r, false, &ProgramFacts::BehindFree::doubtful); }}},
-      {"MayBeLeftAt", {3, [this](Index r) { look_up_left_in(r, true, &ProgramFacts::BehindFree::doubtful); }}},
+      {"LeftIn", left_lookup(false, sure)},
+      {"LeftAt", left_lookup(true, sure)},
+      {"MayBeLeftIn", left_lookup(false, doubtful)},
+      {"MayBeLeftAt", left_lookup(true, doubtful)},
+      {"FreedIsAt",
+       left_lookup(true,
+                   [this](datalog::Value m) -> Stops const& { return facts_.follow(vocabulary_.places[m], false); })},
+      {"LeavesFreed", places_lookup([this](datalog::Value f) { return facts_.places_of_freed(vocabulary_.uses[f]); })},
+      {"LeavesNullIn", places_lookup([this](datalog::Value u) { return facts_.places_of_null(vocabulary_.uses[u]); })},
+      {"StillFreed",
+       places_lookup([this](datalog::Value m) { return facts_.places_behind(vocabulary_.places[m], false); })},
+      {"StillNull",
+       places_lookup([this](datalog::Value m) { return facts_.places_behind(vocabulary_.places[m], true); })},
+      {"FreedReaches",
+       {2, stops_lookup([this](datalog::Value m) { return facts_.stops_of(vocabulary_.places[m], false); })}},
+      {"NullIsIn",
+       {2, stops_lookup([this](datalog::Value m) { return facts_.stops_of(vocabulary_.places[m], true); })}},
+      {"HasResult", result_lookup(true)},
+      {"HasNoResult", result_lookup(false)},
       {"Inside", pair_lookup([this](datalog::Value c, datalog::Value q) {
          auto const& call = *llvm::cast<llvm::CallBase>(vocabulary_.uses[c].instruction);
          auto const& load = *llvm::cast<llvm::Instruction>(vocabulary_.origins[q].value);
@@ -232,6 +266,14 @@ void Relations::look_up_pair(Index relation, std::function<bool(datalog::Value, 
                     {3, [function](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
                        if (function(key[0], key[1])) found(key);
                      }});
+}
+
+void Relations::look_up_places(Index relation, std::function<std::vector<PlaceBehind>(datalog::Value)> function) {
+  look_up_second(relation, [this, function](datalog::Value first) {
+    Values numbers;
+    for (auto const& place : function(first)) numbers.push_back(vocabulary_.of(place));
+    return numbers;
+  });
 }
 
 void Relations::look_up_whether(Index relation, std::function<bool(datalog::Value)> function) {

@@ -52,6 +52,17 @@ class ProgramFacts {
   /// Whether null that is stored is still there where others may read it.
   bool is_null_left(Use const& use);
   std::vector<Use> stops_of(Origin const& origin);
+  /// Memory of callers that holds what a function freed, or from which it was freed, when it returns; or in which a
+  /// store left null.
+  std::vector<PlaceBehind> places_of_freed(Use const& use);
+  std::vector<PlaceBehind> places_of_null(Use const& use);
+  /// The same of what a call has left, once the caller returns.
+  std::vector<PlaceBehind> places_behind(PlaceBehind const& place, bool is_null);
+  std::vector<Use> stops_of(PlaceBehind const& place, bool is_null) { return follow(place, is_null).uses; }
+  /// Where a pointer in a place behind a call goes.
+  Stops const& follow(PlaceBehind const& place, bool is_null);
+  /// Whether a load from where a parameter is to is of what a statement frees: then it is again, with the same pointer.
+  bool is_freed_itself(Use const& use, llvm::Value const& load);
   /// Where what is freed may be on a path afterwards: surely; and only if stores before that left memory as it was.
   struct BehindFree {
     Stops sure, doubtful;
@@ -76,6 +87,8 @@ class ProgramFacts {
   bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
   std::vector<Use> const& dereferences_of(llvm::Value const& pointer, Tracker& tracker);
   Stops follow_freed(Use const& use, bool is_overwritten);
+  std::vector<PlaceBehind> in_callers(Address const& place, llvm::Function const& function, bool is_left);
+  std::vector<PlaceBehind> in_callers(Stops const& stops, llvm::Function const& function);
   void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
 
   extract::Program const& program_;
@@ -91,6 +104,7 @@ class ProgramFacts {
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
   std::unordered_map<Tracker const*, std::unordered_map<llvm::Value const*, std::vector<Use>>> dereferences_;
   std::map<Use, BehindFree> behind_free_;
+  std::map<std::pair<PlaceBehind, bool>, Stops> behind_calls_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
   std::unordered_map<llvm::Argument const*, bool> is_used_;
   std::vector<std::vector<Origin>> statements_of_reports_;  // none before it is asked for
@@ -125,6 +139,7 @@ class Relations {
   void add(Index relation, Values const& values) { database_.add(relation, values); }
   /// A relation of two columns whose first one is known when it is asked.
   void look_up_second(Index relation, std::function<std::vector<datalog::Value>(datalog::Value)> function);
+  void look_up_places(Index relation, std::function<std::vector<PlaceBehind>(datalog::Value)> function);
   void look_up_whether(Index relation, std::function<bool(datalog::Value)> function);
   /// One of two columns that are both known.
   void look_up_pair(Index relation, std::function<bool(datalog::Value, datalog::Value)> function);
@@ -156,7 +171,7 @@ class Relations {
   /// Hands on a tuple that has the values that are known.
   static void give(Values const& tuple, datalog::Columns known, std::span<datalog::Value const> key,
                    Found const& found);
-  void look_up_left_in(Index relation, bool is_at_calls, Stops ProgramFacts::BehindFree::*stops);
+  void look_up_left_in(Index relation, bool is_at_calls, std::function<Stops const&(datalog::Value)> stops_of);
   void find_points_to(datalog::Columns known, std::span<datalog::Value const> key, Found const& found);
   void for_each_call_argument(std::function<void(llvm::CallBase const&, Use const&)> const& visit);
 

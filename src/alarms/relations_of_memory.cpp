@@ -16,10 +16,12 @@ namespace hornbill::alarms {
 using llvm::dyn_cast, llvm::isa;
 
 /// \param is_at_calls  where other functions are called, and which call that is; or else where the function returns
-void Relations::look_up_left_in(Index relation, bool is_at_calls, Stops ProgramFacts::BehindFree::*stops) {
-  auto const find = [this, is_at_calls, stops](datalog::Columns known, std::span<datalog::Value const> key,
-                                               Found const& found) {
-    for (auto const& [call, pointer] : (facts_.behind_free(vocabulary_.uses[key[0]]).*stops).left_in) {
+void Relations::look_up_left_in(Index relation, bool is_at_calls,
+                                std::function<Stops const&(datalog::Value)> stops_of) {
+  auto const find = [this, is_at_calls, stops_of](datalog::Columns known, std::span<datalog::Value const> key,
+                                                  Found const& found) {
+    for (auto const& [call, place, pointer] : stops_of(key[0]).left_in) {
+      if (!pointer) continue;
       Index const variable = facts_.program().bitcode().variable_of(*pointer);
       if ((call != nullptr) != is_at_calls || !is_to_few(variable)) continue;
       Values tuple{key[0]};
@@ -83,6 +85,7 @@ bool steps_on(llvm::LoadInst const& load) {
 /// Whether a load may read what was there at a use. One that reads what this function put there does so if a call lies
 /// between that leads to the use.
 bool Relations::may_read_after(Use const& use, llvm::LoadInst const& load) {
+  if (facts_.is_freed_itself(use, load)) return false;
   auto const& values = facts_.tracker(*load.getFunction()).values();
   auto& order = facts_.order();
   if (values.address_of(use.value()).base == &load && steps_on(load)) {  // the next element; or all of them again

@@ -123,14 +123,18 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
 
 void Tracker::begin(Journey const& journey) {
   State state;
-  state.is_triggered = !journey.trigger;
+  state.is_triggered = !journey.trigger && !journey.freed_in;
   for (auto const* name : journey.names)
     if (name->getType()->isStructTy())
       for (auto const offset : offsets_of_pointers(*name->getType(), values_.layout()))
         state.alive |= names_.of_part(*name, offset, true);
     else
       state.alive |= names_.of_value(values_.leader_of(name), true);
-  if (journey.place) state.alive |= names_.of_place(values_.address_of(journey.place), journey.place);
+  if (journey.place) {
+    auto place = values_.address_of(journey.place);
+    place.offset += journey.bytes;
+    state.alive |= names_.of_place(place, values_.pointer_to(place, journey.place));
+  }
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
     state.alive |= names_.of_place(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
   if (journey.edge_to) {
@@ -204,7 +208,7 @@ bool Tracker::use(Use const& use, State& state) {
     state.is_triggered = true;
     return true;
   }
-  return !state.is_triggered || !journey_->trigger || !(is_dereference(use, effects_) || is_free(use, effects_));
+  return !state.is_triggered || !journey_->is_freed || !(is_dereference(use, effects_) || is_free(use, effects_));
 }
 
 bool Tracker::step(llvm::Instruction const& instruction, State& state) {
@@ -263,6 +267,8 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
         is_returned || (returns_argument(call, i, effects_.bitcode().externals()) && !is_free(here, effects_));
     if (!use(here, state)) return false;
   }
+  if (journey_->freed_in == &call && (state.alive & names_.of_place(journey_->freed_place, nullptr)) != 0)
+    state.is_triggered = true;
   drop_freed(call, state);
   if (effects_.never_returns(call)) return false;
   if (!effects_.callees_of(call).functions.empty()) leave_in_memory(&call, state);

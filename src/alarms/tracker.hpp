@@ -37,20 +37,32 @@ bool is_free(Use const& use, MemoryEffects const& effects);
 struct Journey {
   llvm::Instruction const* behind = nullptr;  ///< or along an edge, or from the function's beginning
   llvm::BasicBlock const *edge_from = nullptr, *edge_to = nullptr;
-  std::vector<llvm::Value const*> names;     ///< values that are the pointer
-  llvm::Value const* place = nullptr;        ///< it is where this pointer is to
+  std::vector<llvm::Value const*> names;  ///< values that are the pointer
+  llvm::Value const* place = nullptr;     ///< it is so many bytes behind where this pointer is to
+  std::int64_t bytes = 0;
   bool is_null = false;                      ///< it is null; or else it is not
   std::optional<Use> trigger;                ///< only what is behind this use of it counts
+  llvm::CallBase const* freed_in = nullptr;  ///< or behind this call, if it is in a place then
+  Address freed_place{};
+  bool is_freed = false;                     ///< a path ends where it is used, or freed
   std::vector<llvm::Value const*> not_null;  ///< further pointers behind the trigger
   std::optional<Use> end;                    ///< paths end there
   bool is_left_enough = false;               ///< the rest does not matter once it is left in memory
   bool is_overwritten = false;               ///< memory no longer has it behind a store that may be there
 };
 
+/// Memory that holds a pointer where a function returns (no call), or calls another one.
+struct LeftIn {
+  llvm::CallBase const* call = nullptr;
+  Address place{};
+  llvm::Value const* pointer = nullptr;  ///< to the place; none if no value is
+
+  auto operator<=>(LeftIn const&) const = default;
+};
+
 struct Stops {
   std::vector<Use> uses;  ///< each once
-  /// Addresses of memory that holds it, where the function returns (no call), or calls another one.
-  std::vector<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in;
+  std::vector<LeftIn> left_in;
   bool is_left = false;             ///< in memory that others may read, or under a name that is not known here
   bool has_returned = false;        ///< whether a path leads to the function's end
   bool may_be_overwritten = false;  ///< whether a store before the trigger may be where memory holds it
@@ -117,6 +129,7 @@ class Tracker {
   NameBits copied_names(llvm::AnyMemTransferInst const& copy, State const& state);
   void drop_overwritten(llvm::StoreInst const& store, State& state);
   void drop_freed(llvm::CallBase const& call, State& state);
+  bool may_change(llvm::Instruction const& instruction, Name const& name) const;
   void drop_changed(llvm::Instruction const& instruction, State& state);
   bool use(Use const& use, State& state);
   void leave(llvm::BasicBlock const& block, State const& state);
@@ -138,7 +151,7 @@ class Tracker {
   std::unordered_map<State, NameBits, StateHash> joined_;  // names on any of many paths; of states without names
   std::unordered_map<llvm::BasicBlock const*, int> joint_ways_;
   std::set<Use> uses_;
-  std::set<std::pair<llvm::CallBase const*, llvm::Value const*>> left_in_;
+  std::set<LeftIn> left_in_;
   Stops stops_;
 };
 

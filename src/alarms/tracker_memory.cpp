@@ -124,8 +124,18 @@ void Tracker::drop_changed(llvm::Instruction const& instruction, State& state) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     auto const bit = NameBits{1} << i;
     if (!names_[i].is_in_memory() || (state.alive & bit) == 0) continue;
-    if (values_.may_change(instruction, names_[i].address, *names_[i].pointer)) state.alive &= ~bit;
+    if (may_change(instruction, names_[i])) state.alive &= ~bit;
   }
+}
+
+/// Of a place that no value points to, points-to sets do not say who writes there: calls that get where it begins may.
+bool Tracker::may_change(llvm::Instruction const& instruction, Name const& name) const {
+  if (values_.may_change(instruction, name.address, *name.pointer)) return true;
+  auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+  if (!call || values_.address_of(name.pointer) == name.address) return false;
+  return std::ranges::any_of(call->args(), [&](llvm::Use const& argument) {
+    return argument->getType()->isPointerTy() && values_.address_of(argument.get()).base == name.address.base;
+  });
 }
 
 void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
@@ -133,7 +143,8 @@ void Tracker::leave_in_memory(llvm::CallBase const* call, State const& state) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (!names_[i].is_in_memory() || !names_.is_among(i, state.alive)) continue;
     bool const is_gone = !call && isa<llvm::AllocaInst>(names_[i].address.base);
-    std::pair const left(call, names_[i].pointer);
+    auto const [value, place, pointer] = names_[i];
+    LeftIn const left{call, place, values_.address_of(pointer) == place ? pointer : nullptr};
     if (!is_gone && left_in_.insert(left).second) stops_.left_in.push_back(left);
     stops_.is_left = stops_.is_left || !is_gone;
   }

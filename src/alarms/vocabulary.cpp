@@ -114,6 +114,13 @@ datalog::Value Vocabulary::of(Use const& use) {
   });
 }
 
+datalog::Value Vocabulary::of(PlaceBehind const& place) {
+  return places.number_of(place, [&] {
+    return joined(place_or_function(*place.call), expressions_.text_behind(*place.base, place.bytes)) +
+           called_at(*place.call) + fmt::format(" behind {}", expressions_.text_of(*place.call));
+  });
+}
+
 namespace {
 
 /// The number of a thing that is a number itself.

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct Origin {
   int operand = -1;
 
   auto operator<=>(Origin const&) const = default;
+};
+
+/// Memory in a function once a call in it returns: so many bytes behind where an argument is to.
+struct PlaceBehind {
+  llvm::CallBase const* call = nullptr;
+  llvm::Value const* base = nullptr;
+  std::int64_t bytes = 0;
+  bool is_left = true;  ///< what the call left there; or what was there before, and is freed
+  int returns = 1;      ///< of how many functions, for the first of them that was found; no part of what it is
+
+  auto operator<=>(PlaceBehind const& other) const {
+    return std::tie(call, base, bytes, is_left) <=> std::tie(other.call, other.base, other.bytes, other.is_left);
+  }
+  bool operator==(PlaceBehind const& other) const { return (*this <=> other) == 0; }
 };
 
 /// Texts of things, and the things of texts. Things with the same text are numbered.
@@ -79,11 +94,13 @@ class Vocabulary {
         expressions_(expressions),
         origins(symbols),
         uses(symbols),
+        places(symbols),
         variables(symbols),
         objects(symbols) {}
 
   datalog::Value of(Origin const& origin);
   datalog::Value of(Use const& use);
+  datalog::Value of(PlaceBehind const& place);
   datalog::Value of_variable(Index variable);
   datalog::Value of_object(Index object);
 
@@ -95,6 +112,7 @@ class Vocabulary {
  public:
   Terms<Origin> origins;
   Terms<Use> uses;
+  Terms<PlaceBehind> places;
   Terms<Index> variables, objects;
 };
 

@@ -25,6 +25,21 @@ int main(int argc, char **argv) {
 """
 
 
+SHARED = """#include <stdlib.h>
+struct node { int value; struct node *next; } *shared;
+void drop(struct node *n) { free(n->next); }
+int read(struct node *n) { return n->next->value; }
+int main(int argc, char **argv) {
+  struct node first = {1, malloc(sizeof(struct node))}, *p = &first;
+  if (!first.next) return 1;
+  first.next->value = argc;
+  shared = p;
+  drop(p);
+  return read(shared);
+}
+"""
+
+
 class Analyse(CommandLine):
     def setUp(self):
         if CLANG is None:
@@ -48,16 +63,24 @@ class Analyse(CommandLine):
         self.assertEqual(list(self.alarms()), [alarm])
         steps = run("explain", "alarms.h5", alarm)[0]
         self.assertIn("list.c:4:3 n->next is freed", steps)
-        self.assertIn("drop#1 may point to main::first\n", steps)
-        self.assertIn("main::first.next may hold what is freed as list.c:4:3 n->next\n", steps)
+        self.assertIn("list.c:10:3 first.next behind drop(...) may be freed, as list.c:4:3 n->next is\n", steps)
         with open("clauses.txt") as clauses:
             lines = clauses.read().splitlines()
         self.assertIn('free.R0: NOT Frees("list.c:4:3 n->next"), list.c:4:3 n->next is freed', lines)
         self.write("true.txt", alarm + "\n")
         self.assertIn(alarm, run("rank", "alarms.h5", "--oracle", "true.txt")[0])
 
+    def test_memory(self):
+        """Where another function reads what is freed, points-to facts are in the derivation."""
+        run("analyse", self.compile(SHARED), "-o", "alarms.h5")
+        alarm = "list.c:4:44 n->next may be used after list.c:3:29 n->next is freed"
+        self.assertEqual(list(self.alarms()), [alarm])
+        steps = run("explain", "alarms.h5", alarm)[0]
+        self.assertIn("drop#1 may point to main::first\n", steps)
+        self.assertIn("main::first.next may hold what is freed as list.c:3:29 n->next\n", steps)
+
     def test_limits(self):
-        program = self.compile(LIST)
+        program = self.compile(SHARED)
         small = json.loads(run("analyse", program, "-o", "alarms.h5", "--max-clauses", 7, "--json")[0])
         self.assertEqual(small["alarms"], 1)
         self.assertGreater(small["given_facts"], 0)
@@ -66,7 +89,7 @@ class Analyse(CommandLine):
         self.assertEqual((none["alarms"], none["clients"]["free"]["complete"]), (0, False))
         single = json.loads(run("analyse", program, "-o", "alarms.h5", "--derivations", 1, "--json")[0])
         self.assertEqual(single["given_facts"], 0)
-        several = self.compile(LIST.replace("drop(&first)", "struct node other = {2, 0}; drop(argc > 1 ? &first : &other)"))
+        several = self.compile(SHARED.replace("drop(p)", "struct node other = {2, 0}; drop(argc > 1 ? p : &other)"))
         for most, alarms in ((1, 0), (2, 1)):
             found = json.loads(run("analyse", several, "-o", "alarms.h5", "--client", "free", "--max-objects", most, "--json")[0])
             self.assertEqual(found["alarms"], alarms, most)

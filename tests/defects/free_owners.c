@@ -67,7 +67,7 @@ void kill3_bad(void) {
   struct item *i = item("a");
   char *n = i->name;
   kill_item(i);
-  puts(n);  // MISSED free
+  puts(n);  // BAD free
 }
 
 static void maybe(struct item *i, int c) {

@@ -1,0 +1,113 @@
+// Memory that a function leaves to its callers: where its parameters are to.
+#include <algorithm>
+#include <set>
+
+#include <llvm/IR/InstIterator.h>
+
+#include "relations.hpp"
+
+namespace hornbill::alarms {
+
+using llvm::dyn_cast, llvm::isa;
+
+/// A place behind a parameter, as the callers know it.
+std::vector<PlaceBehind> ProgramFacts::in_callers(Address const& place, llvm::Function const& function, bool is_left) {
+  std::vector<PlaceBehind> places;
+  auto const* parameter = dyn_cast<llvm::Argument>(place.base);
+  if (!parameter) return places;
+  for (auto const* call : effects_.callers_of(function)) {
+    if (parameter->getArgNo() >= call->arg_size()) continue;
+    places.push_back({call, call->getArgOperand(parameter->getArgNo()), place.offset, is_left});
+  }
+  return places;
+}
+
+std::vector<PlaceBehind> ProgramFacts::in_callers(Stops const& stops, llvm::Function const& function) {
+  std::vector<PlaceBehind> places;
+  for (auto const& left : stops.left_in) {
+    if (left.call) continue;
+    auto const found = in_callers(left.place, function, true);
+    places.insert(places.end(), found.begin(), found.end());
+  }
+  return places;
+}
+
+std::vector<PlaceBehind> ProgramFacts::places_of_freed(Use const& use) {
+  auto const& function = *use.instruction->getFunction();
+  auto const& values = tracker(function).values();
+  auto places = in_callers(behind_free(use).sure, function);
+  auto const [root, bytes] = values.address_of(use.value());
+  if (auto const* load = dyn_cast<llvm::LoadInst>(root); load && bytes == 0)
+    for (auto const& place : in_callers(values.address_of(load->getPointerOperand()), function, false)) {
+      auto const is_same = [&](PlaceBehind const& other) {
+        return other.call == place.call && other.base == place.base && other.bytes == place.bytes;
+      };
+      if (std::ranges::none_of(places, is_same)) places.push_back(place);
+    }
+  return places;
+}
+
+std::vector<PlaceBehind> ProgramFacts::places_of_null(Use const& use) {
+  auto const* store = dyn_cast<llvm::StoreInst>(use.instruction);
+  if (!store) return {};
+  Journey journey;
+  journey.behind = store;
+  journey.place = store->getPointerOperand();
+  journey.is_null = true;
+  return in_callers(tracker(*store->getFunction()).follow(journey), *store->getFunction());
+}
+
+std::vector<PlaceBehind> ProgramFacts::places_behind(PlaceBehind const& place, bool is_null) {
+  constexpr int most_returns = 3;  // a function that calls itself with a part of what it got would go on for ever
+  if (place.returns == most_returns) return {};
+  auto places = in_callers(follow(place, is_null), *place.call->getFunction());
+  for (auto& behind : places) behind.returns = place.returns + 1;
+  return places;
+}
+
+bool ProgramFacts::is_freed_itself(Use const& use, llvm::Value const& load) {
+  auto const* own = dyn_cast<llvm::LoadInst>(&load);
+  if (!own || own->getFunction() != use.instruction->getFunction()) return false;
+  auto const& values = tracker(*own->getFunction()).values();
+  return values.address_of(use.value()).base == values.leader_of(own) &&
+         isa<llvm::Argument>(values.address_of(own->getPointerOperand()).base);
+}
+
+/// Behind the call from the place; and of what is freed, from loads before the call from there.
+Stops const& ProgramFacts::follow(PlaceBehind const& place, bool is_null) {
+  auto const [at, is_new] = behind_calls_.try_emplace({place, is_null});
+  auto& stops = at->second;
+  if (!is_new) return stops;
+  auto& tracker = this->tracker(*place.call->getFunction());
+  Journey journey;
+  journey.is_null = is_null;
+  journey.is_freed = !is_null;
+  if (place.is_left) {
+    journey.behind = place.call;
+    journey.place = place.base;
+    journey.bytes = place.bytes;
+    stops = tracker.follow(journey);
+  }
+  if (is_null) return stops;
+  auto const& values = tracker.values();
+  auto address = values.address_of(place.base);
+  address.offset += place.bytes;
+  journey.place = nullptr;
+  journey.freed_in = place.call;
+  journey.freed_place = address;
+  std::set<llvm::Value const*> followed;
+  for (auto const& instruction : llvm::instructions(values.function())) {
+    auto const* load = dyn_cast<llvm::LoadInst>(&instruction);
+    bool const is_from_there =
+        load && load->getType()->isPointerTy() && values.address_of(load->getPointerOperand()) == address;
+    auto const* value = is_from_there ? values.leader_of(load) : nullptr;  // or what was stored there
+    if (!value || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;
+    journey.behind = dyn_cast<llvm::Instruction>(value);
+    journey.names = {value};
+    for (auto const& use : tracker.follow(journey).uses)
+      if (std::ranges::find(stops.uses, use) == stops.uses.end()) stops.uses.push_back(use);
+  }
+  return stops;
+}
+
+}  // namespace hornbill::alarms
