@@ -72,12 +72,31 @@ Conditions::Conditions(LocalValues const& values)
     if (test && isa<llvm::PHINode>(test->getOperand(0)) && isa<llvm::ConstantPointerNull>(test->getOperand(1)))
       ++counts_[values_.leader_of(test)];
   }
-  for (auto const& instruction : llvm::instructions(values.function()))
-    if (auto const* phi = dyn_cast<llvm::PHINode>(&instruction); phi && counts_.contains(phi))
-      for (auto const& incoming : phi->incoming_values())
-        if (isa<llvm::ConstantInt>(incoming)) ++counts_[phi];
+  add_flags();
   std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
   add_dependents();
+}
+
+/// Numbers that decide branches, and others that they are computed from: phis of constants are known along a path.
+void Conditions::add_flags() {
+  constexpr std::size_t most = 64;
+  std::unordered_set<llvm::Value const*> flags;
+  for (auto const& [leader, count] : counts_) {
+    std::vector<llvm::Value const*> work{leader};
+    std::unordered_set<llvm::Value const*> seen;
+    bool has_constant = false;
+    while (!work.empty() && seen.size() < most) {
+      auto const* value = values_.leader_of(work.back());
+      work.pop_back();
+      has_constant = has_constant || isa<llvm::ConstantInt>(value);
+      bool const is_computed = isa<llvm::PHINode>(value) || is_of_conditions(value);
+      if (!is_computed || !value->getType()->isIntegerTy() || !seen.insert(value).second) continue;
+      for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
+    }
+    if (has_constant)
+      std::ranges::copy_if(seen, std::inserter(flags, flags.end()), [](auto const* value) { return isa<llvm::PHINode>(value); });
+  }
+  for (auto const* phi : flags) counts_[phi] += 2;
 }
 
 /// Phis of constants, and of such phis.

@@ -52,6 +52,7 @@ class Conditions {
   std::optional<Facts> decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const;
   void count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen);
   void add_dispatchers(llvm::SwitchInst const& choice);
+  void add_flags();
   void add_dependents();
 
   LocalValues const& values_;
