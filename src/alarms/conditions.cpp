@@ -73,6 +73,7 @@ Conditions::Conditions(LocalValues const& values)
       ++counts_[values_.leader_of(test)];
   }
   add_flags();
+  add_tests_of_zero();
   std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
   add_dependents();
 }
@@ -97,6 +98,30 @@ void Conditions::add_flags() {
       std::ranges::copy_if(seen, std::inserter(flags, flags.end()), [](auto const* value) { return isa<llvm::PHINode>(value); });
   }
   for (auto const* phi : flags) counts_[phi] += 2;
+}
+
+/// Equalities of call's arguments with zero.
+void Conditions::add_tests_of_zero() {
+  std::unordered_set<llvm::Value const*> arguments;
+  for (auto const& instruction : llvm::instructions(values_.function()))
+    if (auto const* call = dyn_cast<llvm::CallBase>(&instruction); call && call->getType()->isPointerTy())
+      for (auto const& argument : call->args())
+        if (argument->getType()->isIntegerTy()) arguments.insert(values_.leader_of(argument));
+  for (auto const& instruction : llvm::instructions(values_.function())) {
+    auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
+    auto const* number = test ? dyn_cast<llvm::ConstantInt>(test->getOperand(1)) : nullptr;
+    if (!number || !number->isZero() || !test->isEquality()) continue;
+    auto const* argument = values_.leader_of(test->getOperand(0));
+    if (!arguments.contains(argument)) continue;
+    tests_of_zero_[argument].push_back(test);
+    counts_[values_.leader_of(test)] += 2;
+  }
+}
+
+void Conditions::learn_sizes(llvm::CallBase const& call, Facts& facts) const {
+  for (auto const& argument : call.args())
+    if (auto const tests = tests_of_zero_.find(values_.leader_of(argument)); tests != tests_of_zero_.end())
+      for (auto const* test : tests->second) learn(test, test->getPredicate() == llvm::CmpInst::ICMP_NE, facts);
 }
 
 /// Phis of constants, and of such phis.

@@ -31,6 +31,8 @@ class Conditions {
                                       int depth = 0) const;
   void learn(llvm::Value const* condition, bool is_true, Facts& facts) const;
   void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;
+  /// A function outside that returned null was not asked for nothing: comparisons of its arguments with zero.
+  void learn_sizes(llvm::CallBase const& call, Facts& facts) const;
   /// A value is there anew: what was known of the last one, and of what depends on it, is not known of this one.
   void forget(llvm::Instruction const& instruction, Facts& facts) const;
   /// Numbers that phis of a block get along an edge, and comparisons of its pointers with null.
@@ -53,12 +55,14 @@ class Conditions {
   void count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen);
   void add_dispatchers(llvm::SwitchInst const& choice);
   void add_flags();
+  void add_tests_of_zero();
   void add_dependents();
 
   LocalValues const& values_;
   llvm::DominatorTree tree_;
   std::unordered_map<llvm::Value const*, int> counts_;  // of branches that a leader may decide
   std::unordered_set<llvm::Value const*> dispatchers_;  // phis
+  std::unordered_map<llvm::Value const*, std::vector<llvm::ICmpInst const*>> tests_of_zero_;  // of leaders
   std::unordered_map<llvm::Value const*, std::vector<llvm::Value const*>> dependents_;
 };
 

@@ -43,9 +43,16 @@ bool ProgramFacts::is_null(llvm::Value const& value, Tracker& tracker) {
   return value.getType()->isPointerTy() && isa<llvm::ConstantPointerNull>(tracker.values().base_of(&value));
 }
 
+bool ProgramFacts::may_return_null(llvm::CallBase const& call) const {
+  auto const* effects = extract::effects_of(call, effects_.bitcode().externals());
+  return effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
+           return effect.kind == extract::ExternalEffect::Kind::returns &&
+                  effect.values.front().kind == extract::ExternalValue::Kind::null;
+         });
+}
+
 void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls) {
   auto& tracker = this->tracker(*instruction.getFunction());
-  auto const& externals = effects_.bitcode().externals();
   auto const add_if_null = [&](unsigned operand) {
     if (is_null(*instruction.getOperand(operand), tracker)) nulls.push_back({&instruction, static_cast<int>(operand)});
   };
@@ -76,12 +83,7 @@ void ProgramFacts::add_nulls(llvm::Instruction const& instruction, std::vector<O
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&instruction); call && !isa<llvm::IntrinsicInst>(call)) {
     for (unsigned i = 0; i < call->arg_size(); ++i) add_if_null(i);
     add_if_null(call->getCalledOperandUse().getOperandNo());
-    auto const* effects = extract::effects_of(*call, externals);
-    if (effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
-          return effect.kind == extract::ExternalEffect::Kind::returns &&
-                 effect.values.front().kind == extract::ExternalValue::Kind::null;
-        }))
-      nulls.push_back({call, -1});
+    if (may_return_null(*call)) nulls.push_back({call, -1});
   }
 }
 
@@ -94,6 +96,15 @@ std::vector<Origin> ProgramFacts::nulls() {
     }
   return nulls;
 }
+
+namespace {
+
+llvm::Instruction const* condition_of(llvm::Instruction const& test) {
+  auto const* branch = dyn_cast<llvm::BranchInst>(&test);
+  return dyn_cast<llvm::ICmpInst>(branch ? branch->getCondition() : &test);
+}
+
+}  // namespace
 
 /// Whether a block frees a pointer. A test before that is custom, and `delete` has one: it does not say that the
 /// pointer may be null.
@@ -108,12 +119,15 @@ bool ProgramFacts::frees(llvm::BasicBlock const& block, llvm::Value const& point
   });
 }
 
-std::vector<Origin> ProgramFacts::null_tests() {
-  std::vector<Origin> tests;
+std::vector<Origin> const& ProgramFacts::all_null_tests() {
+  if (null_tests_) return *null_tests_;
+  auto& tests = null_tests_.emplace();
   for (auto const& function : effects_.module())
     for (auto const& instruction : llvm::instructions(function)) {
       auto const* pointer = tested_by(instruction);
       if (!pointer || !tracker(function).is_possible(*instruction.getParent())) continue;
+      if (auto const* condition = condition_of(instruction))
+        tests_of_[tracker(function).values().leader_of(pointer)].push_back(condition);
       // Of a variable's address the answer is known, as where a small function's copy asks.
       if (isa<llvm::AllocaInst, llvm::GlobalValue>(tracker(function).values().base_of(pointer))) continue;
       if (auto const* branch = dyn_cast<llvm::BranchInst>(&instruction)) {
@@ -128,16 +142,63 @@ std::vector<Origin> ProgramFacts::null_tests() {
   return tests;
 }
 
+/// Whether a branch, or a dereference, says so before a statement.
+bool ProgramFacts::is_not_null_at(llvm::Value const& pointer, llvm::Instruction const& at) {
+  auto& tracker = this->tracker(*at.getFunction());
+  auto const tests = tests_of_.find(&pointer);
+  bool const is_tested =
+      tests != tests_of_.end() && std::ranges::any_of(tests->second, [&](llvm::Instruction const* test) {
+        auto const known = tracker.decided_at(*at.getParent(), *test);
+        bool const is_equality = llvm::cast<llvm::ICmpInst>(test)->getPredicate() == llvm::CmpInst::ICMP_EQ;
+        return known && known->isZero() == is_equality;
+      });
+  return is_tested;
+}
+
+namespace {
+
+/// Whether a copy of a function tests what its caller gave it.
+bool is_of_parameter(llvm::Instruction const& test) {
+  auto const call_of = [](llvm::Value const& value) -> llvm::DILocation const* {
+    auto const* instruction = dyn_cast<llvm::Instruction>(&value);
+    auto const* at = instruction ? instruction->getDebugLoc().get() : nullptr;
+    return at ? at->getInlinedAt() : nullptr;
+  };
+  auto const* call = call_of(test);
+  return call && call_of(*tested_by(test)->stripPointerCasts()) != call;
+}
+
+}  // namespace
+
+std::vector<Origin> ProgramFacts::null_tests(bool are_copies) {
+  std::vector<Origin> tests;
+  for (auto const& test : all_null_tests()) {
+    auto const& at = *llvm::cast<llvm::Instruction>(test.value);
+    auto& tracker = this->tracker(*at.getFunction());
+    auto const& pointer = *tracker.values().leader_of(tested_by(at));
+    bool const is_used = std::ranges::any_of(dereferences_of(pointer, tracker), [&](Use const& use) {
+      return tracker.is_before(*use.instruction, at);
+    });
+    auto const* call = dyn_cast<llvm::CallBase>(&pointer);
+    bool const is_known = call && may_return_null(*call);  // which is followed from the call
+    if (!is_used && !is_known && !is_not_null_at(pointer, at) && is_of_parameter(at) == are_copies)
+      tests.push_back(test);
+  }
+  return tests;
+}
+
 /// A loop that steps a pointer on also compares what the last round has used.
 std::vector<Use> ProgramFacts::tested_later() {
   std::vector<Use> found;
-  for (auto const& test : null_tests()) {
+  for (auto const& test : all_null_tests()) {
     auto const& at = *llvm::cast<llvm::Instruction>(test.value);
     auto& tracker = this->tracker(*at.getFunction());
     auto const* tested = tracker.values().leader_of(tested_by(at));
     auto const add = [&](llvm::Value const* pointer, llvm::Instruction const& before) {
       for (auto const& use : dereferences_of(*pointer, tracker))
-        if (use.instruction != &before && tracker.is_before(*use.instruction, before)) found.push_back(use);
+        if (use.instruction != &before && tracker.is_before(*use.instruction, before) &&
+            !is_not_null_at(*pointer, *use.instruction))
+          found.push_back(use);
     };
     add(tested, at);
     auto const* phi = dyn_cast<llvm::PHINode>(tested);

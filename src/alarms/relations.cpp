@@ -70,7 +70,8 @@ std::map<std::string, Relations::Provider> Relations::providers() {
   };
   return {
       {"Null", listed([this] { return facts_.nulls(); })},
-      {"NullTest", listed([this] { return facts_.null_tests(); })},
+      {"NullTest", listed([this] { return facts_.null_tests(false); })},
+      {"NullTestInCopy", listed([this] { return facts_.null_tests(true); })},
       {"Source", listed([this] { return facts_.data_flow().sources(); })},
       {"Root", listed([this] { return facts_.data_flow().roots(); })},
       {"TestedLater",

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -44,8 +45,9 @@ class ProgramFacts {
 
   /// Places where a null constant becomes the value of a pointer or is used as one; and calls that may return null.
   std::vector<Origin> nulls();
-  /// Branches that say that a pointer is null.
-  std::vector<Origin> null_tests();
+  /// Branches that say that a pointer is null, unless that is known there; or those of a parameter, in copies of its
+  /// function: others may pass null.
+  std::vector<Origin> null_tests(bool are_copies);
   /// Dereferences of pointers that a branch behind them compares with null.
   std::vector<Use> tested_later();
   std::vector<Use> stops_of_null(Origin const& origin);
@@ -84,7 +86,11 @@ class ProgramFacts {
 
  private:
   bool is_null(llvm::Value const& value, Tracker& tracker);
+  bool may_return_null(llvm::CallBase const& call) const;
   bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
+  /// Branches and comparisons of pointers with null.
+  std::vector<Origin> const& all_null_tests();
+  bool is_not_null_at(llvm::Value const& pointer, llvm::Instruction const& at);
   std::vector<Use> const& dereferences_of(llvm::Value const& pointer, Tracker& tracker);
   Stops follow_freed(Use const& use, bool is_overwritten);
   std::vector<PlaceBehind> in_callers(Address const& place, llvm::Function const& function, bool is_left);
@@ -103,6 +109,8 @@ class ProgramFacts {
   InitialValues initial_values_;
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
   std::unordered_map<Tracker const*, std::unordered_map<llvm::Value const*, std::vector<Use>>> dereferences_;
+  std::optional<std::vector<Origin>> null_tests_;
+  std::unordered_map<llvm::Value const*, std::vector<llvm::Instruction const*>> tests_of_;  // of null, by leaders
   std::map<Use, BehindFree> behind_free_;
   std::map<std::pair<PlaceBehind, bool>, Stops> behind_calls_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;

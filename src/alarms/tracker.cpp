@@ -149,6 +149,8 @@ void Tracker::begin(Journey const& journey) {
   auto const* block = journey.behind ? journey.behind->getParent() : &values_.function().getEntryBlock();
   state.block = block;
   state.facts = conditions_.facts_at(*block);
+  if (auto const* call = journey.behind ? dyn_cast<llvm::CallBase>(journey.behind) : nullptr; call && journey.is_null)
+    conditions_.learn_sizes(*call, state.facts);
   walk(std::move(state), journey.behind ? journey.behind->getNextNode() : &block->front());
 }
 
@@ -361,6 +363,10 @@ bool Tracker::ends_within(llvm::BasicBlock const& block) const {
     auto const* call = dyn_cast<llvm::CallBase>(&instruction);
     return call && effects_.never_returns(*call);
   });
+}
+
+std::optional<llvm::APInt> Tracker::decided_at(llvm::BasicBlock const& block, llvm::Value const& condition) const {
+  return conditions_.value_of(&condition, conditions_.facts_at(block), are_equal_always);
 }
 
 bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const {

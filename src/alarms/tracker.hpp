@@ -88,6 +88,8 @@ class Tracker {
   bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {
     return conditions_.is_before(first, then);
   }
+  /// What a condition is where a block begins, by the branches before it.
+  std::optional<llvm::APInt> decided_at(llvm::BasicBlock const& block, llvm::Value const& condition) const;
   /// Whether a block that is reachable may lead to one of its successors.
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 
