@@ -95,7 +95,8 @@ void Conditions::add_flags() {
       for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
     }
     if (has_constant)
-      std::ranges::copy_if(seen, std::inserter(flags, flags.end()), [](auto const* value) { return isa<llvm::PHINode>(value); });
+      std::ranges::copy_if(seen, std::inserter(flags, flags.end()),
+                           [](auto const* value) { return isa<llvm::PHINode>(value); });
   }
   for (auto const* phi : flags) counts_[phi] += 2;
 }

@@ -139,6 +139,30 @@ void MemoryEffects::find_effects() {
   }
 }
 
+/// What a function may return, and what that is a place of.
+std::unordered_set<llvm::Value const*> const& MemoryEffects::results_of(llvm::Function const& function) {
+  auto const [known, is_new] = results_.try_emplace(&function);
+  if (!is_new) return known->second;
+  std::vector<llvm::Value const*> work;
+  for (auto const& block : function)
+    if (auto const* end = dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end->getReturnValue())
+      work.push_back(end->getReturnValue());
+  while (!work.empty()) {
+    auto const* value = work.back();
+    work.pop_back();
+    if (!value->getType()->isPointerTy() || !known->second.insert(value).second) continue;
+    if (isa<llvm::PHINode, llvm::SelectInst, llvm::CastInst, llvm::GetElementPtrInst>(value))
+      for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
+  }
+  return known->second;
+}
+
+bool MemoryEffects::may_return(llvm::CallBase const& call, unsigned argument) {
+  return call.getType()->isPointerTy() && std::ranges::any_of(callees_of(call).functions, [&](auto const* function) {
+           return argument < function->arg_size() && results_of(*function).contains(function->getArg(argument));
+         });
+}
+
 // --- functions that never return ---
 
 bool MemoryEffects::never_returns(llvm::CallBase const& call) const {

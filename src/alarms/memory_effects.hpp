@@ -47,6 +47,9 @@ class MemoryEffects {
   bool has_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
   bool may_have_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
 
+  /// Whether a function with a body that a call may be of returns a place behind an argument.
+  bool may_return(llvm::CallBase const& call, unsigned argument);
+
   /// Whether a call ends the program, or leaves in some other way.
   bool never_returns(llvm::CallBase const& call) const;
 
@@ -56,6 +59,7 @@ class MemoryEffects {
   bool may_write(llvm::CallBase const& call, llvm::Value const& pointer);
 
  private:
+  std::unordered_set<llvm::Value const*> const& results_of(llvm::Function const& function);
   bool writes_to(llvm::CallBase const& call, Index set);
   Index set_of(llvm::Value const& pointer) const;
   bool meets(ObjectBits const& objects, Index set) const;
@@ -79,7 +83,8 @@ class MemoryEffects {
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
   std::unordered_map<llvm::Function const*, std::vector<extract::ExternalEffect> const*> effects_;  // of those outside
-  std::unordered_set<llvm::Function const*> ends_;                 // functions with a body that never return
+  std::unordered_set<llvm::Function const*> ends_;  // functions with a body that never return
+  std::unordered_map<llvm::Function const*, std::unordered_set<llvm::Value const*>> results_;
   std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls
   std::unordered_map<llvm::CallBase const*, ObjectBits> outside_;  // of calls of functions outside
   std::unordered_map<Index, ObjectBits> bits_of_set_[2];           // and of whole objects

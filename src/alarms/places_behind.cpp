@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <set>
 
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "relations.hpp"
 
@@ -10,10 +13,12 @@ namespace hornbill::alarms {
 
 using llvm::dyn_cast, llvm::isa;
 
-/// A place behind a parameter, as the callers know it.
+/// A place behind a parameter, or of a variable, as the callers know it.
 std::vector<PlaceBehind> ProgramFacts::in_callers(Address const& place, llvm::Function const& function, bool is_left) {
   std::vector<PlaceBehind> places;
   auto const* parameter = dyn_cast<llvm::Argument>(place.base);
+  if (isa<llvm::GlobalVariable>(place.base))
+    for (auto const* call : effects_.callers_of(function)) places.push_back({call, place.base, place.offset, is_left});
   if (!parameter) return places;
   for (auto const* call : effects_.callers_of(function)) {
     if (parameter->getArgNo() >= call->arg_size()) continue;
@@ -54,10 +59,12 @@ std::vector<PlaceBehind> ProgramFacts::places_of_null(Use const& use) {
   journey.behind = store;
   journey.place = store->getPointerOperand();
   journey.is_null = true;
+  if (isa<llvm::GlobalVariable>(tracker(*store->getFunction()).values().base_of(journey.place))) return {};
   return in_callers(tracker(*store->getFunction()).follow(journey), *store->getFunction());
 }
 
 std::vector<PlaceBehind> ProgramFacts::places_behind(PlaceBehind const& place, bool is_null) {
+  if (isa<llvm::GlobalVariable>(place.base)) return {};  // points-to sets say who reads it
   constexpr int most_returns = 3;  // a function that calls itself with a part of what it got would go on for ever
   if (place.returns == most_returns) return {};
   auto places = in_callers(follow(place, is_null), *place.call->getFunction());
@@ -89,25 +96,68 @@ Stops const& ProgramFacts::follow(PlaceBehind const& place, bool is_null) {
     stops = tracker.follow(journey);
   }
   if (is_null) return stops;
-  auto const& values = tracker.values();
-  auto address = values.address_of(place.base);
+  auto address = tracker.values().address_of(place.base);
   address.offset += place.bytes;
-  journey.place = nullptr;
-  journey.freed_in = place.call;
-  journey.freed_place = address;
+  Journey freed;
+  freed.is_freed = true;
+  freed.freed_in = place.call;
+  freed.freed_place = address;
+  follow_copies(freed, address, tracker, stops);
+  return stops;
+}
+
+namespace {
+
+/// Places whose content may be in another one: that, and where blocks are copied from.
+std::vector<Address> sources_of(Address const& place, LocalValues const& values) {
+  constexpr std::size_t most = 8;
+  std::vector<Address> places{place};
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (auto const& instruction : llvm::instructions(values.function())) {
+      auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&instruction);
+      auto const* length = copy ? dyn_cast<llvm::ConstantInt>(copy->getLength()) : nullptr;
+      if (!length || places.size() == most) continue;
+      auto const to = values.address_of(copy->getRawDest());
+      auto const bytes = places[i].offset - to.offset;
+      if (to.base != places[i].base || bytes < 0 || bytes >= length->getSExtValue()) continue;
+      auto from = values.address_of(copy->getRawSource());
+      from.offset += bytes;
+      if (std::ranges::find(places, from) == places.end()) places.push_back(from);
+    }
+  return places;
+}
+
+}  // namespace
+
+/// What is freed from a place is freed under other names, too: values that were loaded from there before, or stored
+/// there.
+void ProgramFacts::follow_copies(Journey journey, Address const& place, Tracker& tracker, Stops& stops) {
+  auto const& values = tracker.values();
+  auto const places = sources_of(place, values);
   std::set<llvm::Value const*> followed;
   for (auto const& instruction : llvm::instructions(values.function())) {
-    auto const* load = dyn_cast<llvm::LoadInst>(&instruction);
-    bool const is_from_there =
-        load && load->getType()->isPointerTy() && values.address_of(load->getPointerOperand()) == address;
-    auto const* value = is_from_there ? values.leader_of(load) : nullptr;  // or what was stored there
-    if (!value || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;
+    auto const* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (!pointer || std::ranges::find(places, values.address_of(pointer)) == places.end()) continue;
+    auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
+    auto const* value = values.leader_of(store ? store->getValueOperand() : &instruction);
+    if (!value->getType()->isPointerTy() || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;
     journey.behind = dyn_cast<llvm::Instruction>(value);
     journey.names = {value};
     for (auto const& use : tracker.follow(journey).uses)
       if (std::ranges::find(stops.uses, use) == stops.uses.end()) stops.uses.push_back(use);
   }
-  return stops;
+}
+
+/// Whether a function frees what a parameter is to.
+bool ProgramFacts::frees(llvm::Argument const& parameter) {
+  auto const& values = tracker(*parameter.getParent()).values();
+  return std::ranges::any_of(llvm::instructions(values.function()), [&](llvm::Instruction const& instruction) {
+    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+    if (!call) return false;
+    return std::ranges::any_of(effects_.callees_of(*call).freed, [&](unsigned argument) {
+      return values.address_of(call->getArgOperand(argument)) == Address{&parameter, 0};
+    });
+  });
 }
 
 }  // namespace hornbill::alarms

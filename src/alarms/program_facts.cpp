@@ -176,9 +176,8 @@ std::vector<Origin> ProgramFacts::null_tests(bool are_copies) {
     auto const& at = *llvm::cast<llvm::Instruction>(test.value);
     auto& tracker = this->tracker(*at.getFunction());
     auto const& pointer = *tracker.values().leader_of(tested_by(at));
-    bool const is_used = std::ranges::any_of(dereferences_of(pointer, tracker), [&](Use const& use) {
-      return tracker.is_before(*use.instruction, at);
-    });
+    bool const is_used = std::ranges::any_of(dereferences_of(pointer, tracker),
+                                             [&](Use const& use) { return tracker.is_before(*use.instruction, at); });
     auto const* call = dyn_cast<llvm::CallBase>(&pointer);
     bool const is_known = call && may_return_null(*call);  // which is followed from the call
     if (!is_used && !is_known && !is_not_null_at(pointer, at) && is_of_parameter(at) == are_copies)
@@ -343,7 +342,10 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
       journey.edge_from = phi->getIncomingBlock(i);
       journey.edge_to = phi->getParent();
-      journey.names = {phi, phi->getIncomingValue(i)};
+      auto const* incoming = phi->getIncomingValue(i);
+      auto const* other = dyn_cast<llvm::PHINode>(incoming);  // of the same block, it is another one behind the edge
+      journey.names = {phi};
+      if (!other || other->getParent() != phi->getParent()) journey.names.push_back(incoming);
       auto const stops = tracker.follow(journey);
       merge(stops.uses, all.uses);
       merge(stops.left_in, all.left_in);
@@ -353,7 +355,10 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
   }
   if (isa<llvm::Constant>(root)) return {};
   journey.behind = dyn_cast<llvm::Instruction>(root);
-  return tracker.follow(journey);
+  auto stops = tracker.follow(journey);
+  auto const* load = dyn_cast<llvm::LoadInst>(root);
+  if (load) follow_copies(journey, tracker.values().address_of(load->getPointerOperand()), tracker, stops);
+  return stops;
 }
 
 std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {

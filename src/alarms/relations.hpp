@@ -64,6 +64,7 @@ class ProgramFacts {
   /// Where a pointer in a place behind a call goes.
   Stops const& follow(PlaceBehind const& place, bool is_null);
   /// Whether a load from where a parameter is to is of what a statement frees: then it is again, with the same pointer.
+  bool frees(llvm::Argument const& parameter);
   bool is_freed_itself(Use const& use, llvm::Value const& load);
   /// Where what is freed may be on a path afterwards: surely; and only if stores before that left memory as it was.
   struct BehindFree {
@@ -88,6 +89,7 @@ class ProgramFacts {
   bool is_null(llvm::Value const& value, Tracker& tracker);
   bool may_return_null(llvm::CallBase const& call) const;
   bool frees(llvm::BasicBlock const& block, llvm::Value const& pointer);
+  void follow_copies(Journey journey, Address const& place, Tracker& tracker, Stops& stops);
   /// Branches and comparisons of pointers with null.
   std::vector<Origin> const& all_null_tests();
   bool is_not_null_at(llvm::Value const& pointer, llvm::Instruction const& at);
@@ -153,6 +155,7 @@ class Relations {
   void look_up_pair(Index relation, std::function<bool(datalog::Value, datalog::Value)> function);
   void add_passes(Index relation);
   void add_returns(Index relation);
+  bool is_of_freed_node(llvm::CallBase const& call, Address const& place);
   Index num_whole(std::span<Index const> fields) const;
   bool is_to_few(Index variable);
   bool is_to_data_of_few(Index variable);

@@ -24,6 +24,7 @@ void Relations::look_up_left_in(Index relation, bool is_at_calls,
       if (!pointer) continue;
       Index const variable = facts_.program().bitcode().variable_of(*pointer);
       if ((call != nullptr) != is_at_calls || !is_to_few(variable)) continue;
+      if (call && is_of_freed_node(*call, place)) continue;
       Values tuple{key[0]};
       if (call) tuple.push_back(vocabulary_.of(Use{call, call->getCalledOperandUse().getOperandNo()}));
       tuple.push_back(vocabulary_.of_variable(variable));
@@ -31,6 +32,12 @@ void Relations::look_up_left_in(Index relation, bool is_at_calls,
     }
   };
   database_.look_up(relation, {1, find});
+}
+
+/// Whether a function calls itself with another node: what this one's members are to is freed, and then it is itself.
+bool Relations::is_of_freed_node(llvm::CallBase const& call, Address const& place) {
+  auto const* node = dyn_cast<llvm::Argument>(place.base);
+  return node && facts_.order().leads_to(call, *call.getFunction()) && facts_.frees(*node);
 }
 
 /// How many objects some fields are of.

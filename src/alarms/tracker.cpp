@@ -265,8 +265,9 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (!call.getArgOperand(i)->getType()->isPointerTy() || !is_alive(call.getArgOperand(i), state)) continue;
     Use const here{&call, i};
-    is_returned =
-        is_returned || (returns_argument(call, i, effects_.bitcode().externals()) && !is_free(here, effects_));
+    is_returned = is_returned ||
+                  (returns_argument(call, i, effects_.bitcode().externals()) && !is_free(here, effects_)) ||
+                  (!journey_->is_null && journey_->trigger != here && effects_.may_return(call, i));
     if (!use(here, state)) return false;
   }
   if (journey_->freed_in == &call && (state.alive & names_.of_place(journey_->freed_place, nullptr)) != 0)
@@ -276,7 +277,10 @@ bool Tracker::step_call(llvm::CallBase const& call, State& state) {
   if (!effects_.callees_of(call).functions.empty()) leave_in_memory(&call, state);
   drop_changed(call, state);
   state.alive |= copied;
-  if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) set(&call, is_returned, state);
+  if (call.getType()->isPointerTy() && values_.leader_of(&call) == &call) {
+    set(&call, is_returned, state);
+    if (is_returned) behind_ |= names_.of_value(&call, false);
+  }
   return true;
 }
 // --- between blocks ---

@@ -341,7 +341,7 @@ void head_good(struct box *b) {
 // recursion
 static void tree(struct item *i) {
   if (!i) return;
-  tree(i->next);  // FALSE free
+  tree(i->next);
   free(i);
 }
 
