@@ -306,19 +306,24 @@ void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
   for (auto const& [value, number] : numbers) learn_value(value, number, facts);
 }
 
-bool Conditions::is_decided(llvm::BasicBlock const& block,
-                            std::function<bool(llvm::Value const&)> const& is_wanted) const {
+bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const {
   auto const* node = tree_.getNode(&block);
   for (; node && node->getIDom(); node = node->getIDom()) {
-    auto const* branch = dyn_cast<llvm::BranchInst>(node->getIDom()->getBlock()->getTerminator());
+    auto const* terminator = node->getIDom()->getBlock()->getTerminator();
+    if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator);
+        choice && node->getBlock()->getUniquePredecessor() && choice->getDefaultDest() != node->getBlock() &&
+        is_wanted(*choice->getCondition(), true))
+      return true;
+    auto const* branch = dyn_cast<llvm::BranchInst>(terminator);
     if (!branch || !branch->isConditional() || !node->getBlock()->getSinglePredecessor()) continue;
+    bool const is_true = branch->getSuccessor(0) == node->getBlock();
     std::vector<llvm::Value const*> work{branch->getCondition()};
     std::unordered_set<llvm::Value const*> seen;
     while (!work.empty()) {
       auto const* condition = work.back();
       work.pop_back();
       if (!seen.insert(condition).second) continue;
-      if (is_wanted(*condition)) return true;
+      if (is_wanted(*condition, is_true)) return true;
       if (is_and(condition) || is_or(condition)) {
         auto const [left, right] = sides_of(condition);
         work.insert(work.end(), {left, right});

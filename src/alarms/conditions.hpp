@@ -39,8 +39,10 @@ class Conditions {
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
   /// Of facts, those of numbers that a switch dispatches by, such as where a cleanup goes on.
   Facts dispatching(Facts const& facts) const;
-  /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it.
-  bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const;
+  /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it; or is by
+  /// one of a number's values. The truth is that of the branch.
+  using IsWanted = std::function<bool(llvm::Value const& condition, bool is_true)>;
+  bool is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const;
   /// Whether an instruction has run whenever another one runs.
   bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {
     return tree_.dominates(&first, &then);

@@ -22,6 +22,13 @@ bool is_from(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.kind == Effect::Kind::flows && (effect.source == number || (effect.is_open && number > effect.source));
 }
+/// Whether a function returns an argument, or a place in its object: then it has its data.
+bool is_returned(Effect const& effect, unsigned argument) {
+  using Value = extract::ExternalValue::Kind;
+  return effect.kind == Effect::Kind::returns &&
+         (effect.values.front().kind == Value::passed || effect.values.front().kind == Value::within) &&
+         effect.values.front().argument == static_cast<int>(argument);
+}
 bool is_at(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.argument == number ||
@@ -127,11 +134,13 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
         next.push_back({callee->getArg(operand)});
       else if (callee->isVarArg())
         add_variadic(*callee, next);
-    if (effects_of(*call)) next.push_back({call, static_cast<int>(operand)});
+    bool const is_text = user.getOperand(operand)->getType()->isPointerTy();  // a number in a text is no command
+    if (effects_of(*call) && (is_text || operand < call->getFunctionType()->getNumParams()))
+      next.push_back({call, static_cast<int>(operand)});
   } else if (isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::PHINode, llvm::SelectInst,
                  llvm::FreezeInst, llvm::ExtractValueInst, llvm::InsertValueInst, llvm::UnaryOperator>(user)) {
     bool const is_condition = isa<llvm::SelectInst>(user) && operand == 0;
-    if (!is_condition && !is_small_rest(user)) next.push_back({&user});
+    if (!is_condition && !is_small_rest(user) && !is_clamped(user, operand)) next.push_back({&user});
   }
 }
 
@@ -188,7 +197,8 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
   if (statement.operand >= 0) {  // an argument: to what the function returns or writes
     auto const* effects = call ? effects_of(*call) : nullptr;
     if (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
-          return is_from(effect, static_cast<unsigned>(statement.operand));
+          auto const argument = static_cast<unsigned>(statement.operand);
+          return is_from(effect, argument) || is_returned(effect, argument);
         }))
       next.push_back({call});
     if (isa<llvm::AnyMemTransferInst>(statement.value) && statement.operand == 1) next.push_back({statement.value});
@@ -395,16 +405,116 @@ std::vector<Origin> DataFlow::roots() const {
 }
 
 /// Whether a branch that was taken before compared a number, by size.
+namespace {
+
+/// The number of which one is made, whatever loads of it are equal.
+llvm::Value const* number_in(llvm::Value const& value, LocalValues const& values) {
+  return values.leader_of(variable_part(values.leader_of(&value)));
+}
+
+/// Of an expression that asks what kind of character a number is, or any function, what it asks.
+llvm::Value const* question_in(llvm::Value const* value) {
+  constexpr int most = 8;
+  for (int i = 0; i < most; ++i) {
+    if (isa<llvm::CastInst>(value)) {
+      value = llvm::cast<llvm::User>(value)->getOperand(0);
+    } else if (auto const* mask = dyn_cast<llvm::BinaryOperator>(value)) {
+      if (mask->getOpcode() != llvm::BinaryOperator::And || !isa<llvm::ConstantInt>(mask->getOperand(1))) break;
+      value = mask->getOperand(0);
+    }
+  }
+  return value;
+}
+
+/// Whether a function compares a parameter by size.
+bool compares(llvm::Function const& function, unsigned number) {
+  if (number >= function.arg_size()) return false;
+  return std::ranges::any_of(llvm::instructions(function), [&](llvm::Instruction const& instruction) {
+    auto const* comparison = dyn_cast<llvm::ICmpInst>(&instruction);
+    return comparison && !comparison->isEquality() &&
+           std::ranges::any_of(comparison->operands(),
+                               [&](auto const& operand) { return variable_part(operand) == function.getArg(number); });
+  });
+}
+
+/// How many bits a number has at most.
+unsigned bits_of(llvm::Value const& value) {
+  unsigned const own = value.getType()->getIntegerBitWidth();
+  if (auto const* wide = dyn_cast<llvm::ZExtInst>(&value)) return bits_of(*wide->getOperand(0));
+  if (auto const* wide = dyn_cast<llvm::SExtInst>(&value)) {
+    auto const& narrow = *wide->getOperand(0);
+    return bits_of(narrow) < narrow.getType()->getIntegerBitWidth() ? bits_of(narrow) : own;
+  }
+  auto const* operation = dyn_cast<llvm::BinaryOperator>(&value);
+  auto const* by = operation ? dyn_cast<llvm::ConstantInt>(operation->getOperand(1)) : nullptr;
+  if (!by ||
+      (operation->getOpcode() != llvm::BinaryOperator::LShr && operation->getOpcode() != llvm::BinaryOperator::AShr))
+    return own;
+  auto const bits = bits_of(*operation->getOperand(0));
+  bool const is_positive = operation->getOpcode() == llvm::BinaryOperator::LShr || bits < own;
+  return is_positive && by->getValue().ult(bits) ? bits - static_cast<unsigned>(by->getZExtValue()) : own;
+}
+
+/// Whether a number has too few bits for an element that is not there.
+bool fits(llvm::GetElementPtrInst const& gep, llvm::Value const& index) {
+  auto const* base = llvm::getUnderlyingObject(gep.getPointerOperand());
+  auto const* local = dyn_cast<llvm::AllocaInst>(base);
+  auto const* global = dyn_cast<llvm::GlobalVariable>(base);
+  auto* const type = local ? local->getAllocatedType() : global ? global->getValueType() : nullptr;
+  auto const* array = llvm::dyn_cast_or_null<llvm::ArrayType>(type);
+  return array && bits_of(index) < 32 && array->getNumElements() >= std::uint64_t{1} << bits_of(index);
+}
+
+}  // namespace
+
+/// A comparison by size bounds a number, as does what kind of character it is, that it is a constant, and what an own
+/// function says that compares it.
+bool DataFlow::bounds(llvm::Value const& condition, bool is_true, llvm::Value const& number,
+                      Tracker const& tracker) const {
+  auto const& values = tracker.values();
+  auto const is_it = [&](llvm::Value const& value) { return number_in(value, values) == &number; };
+  auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
+  if (!comparison) return !condition.getType()->isIntegerTy(1) && is_it(condition);  // of a switch
+  bool const is_any = std::ranges::any_of(comparison->operands(), [&](auto const& operand) { return is_it(*operand); });
+  bool const is_equal = is_true == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
+  if (is_any && (!comparison->isEquality() || (is_equal && isa<llvm::ConstantInt>(comparison->getOperand(1)))))
+    return true;
+  auto const* question = question_in(comparison->getOperand(0));
+  if (auto const* load = dyn_cast<llvm::LoadInst>(question))
+    if (auto const* entry = dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand()))
+      return is_character_table(*entry->getPointerOperand()) && is_it(**std::prev(entry->op_end()));
+  auto const* call = dyn_cast<llvm::CallBase>(question);
+  auto const* function = call ? extract::callee_of(*call) : nullptr;
+  for (unsigned i = 0; function && i < call->arg_size(); ++i)
+    if (is_it(*call->getArgOperand(i)))
+      return function->isDeclaration() ? function->getName().take_front(2) == "is" : compares(*function, i);
+  return false;
+}
+
 bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
   auto& tracker = facts_.tracker(*at.getFunction());
-  auto const* wanted = tracker.values().leader_of(variable_part(tracker.values().leader_of(&value)));
-  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition) {
-    auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
-    return comparison && !comparison->isEquality() &&
-           std::ranges::any_of(comparison->operands(), [&](auto const& operand) {
-             return tracker.values().leader_of(variable_part(tracker.values().leader_of(operand))) == wanted;
-           });
+  auto const* number = number_in(value, tracker.values());
+  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, bool is_true) {
+    return bounds(condition, is_true, *number, tracker);
   });
+}
+
+/// Whether a number is chosen where it is compared, as the smaller one of two is.
+bool DataFlow::is_clamped(llvm::Instruction const& user, unsigned operand) {
+  if (!user.getType()->isIntegerTy()) return false;
+  auto const& value = *user.getOperand(operand);
+  auto& tracker = facts_.tracker(*user.getFunction());
+  auto const* number = number_in(value, tracker.values());
+  if (auto const* select = dyn_cast<llvm::SelectInst>(&user))
+    return bounds(*select->getCondition(), operand == 1, *number, tracker);
+  auto const* phi = dyn_cast<llvm::PHINode>(&user);
+  if (!phi) return false;
+  auto const& end = *phi->getIncomingBlock(operand)->getTerminator();
+  auto const* branch = dyn_cast<llvm::BranchInst>(&end);
+  if (branch && branch->isConditional() &&
+      bounds(*branch->getCondition(), branch->getSuccessor(0) == phi->getParent(), *number, tracker))
+    return true;
+  return is_bounded(value, end);
 }
 
 bool DataFlow::is_sink(Origin const& statement) {
@@ -415,7 +525,7 @@ bool DataFlow::is_sink(Origin const& statement) {
   auto const* call = dyn_cast<llvm::CallBase>(&instruction);
   auto const* effects = call ? effects_of(*call) : nullptr;
   auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction);
-  bool const is_sunk = (gep && !is_character_table(*gep->getPointerOperand())) ||
+  bool const is_sunk = (gep && !is_character_table(*gep->getPointerOperand()) && !fits(*gep, value)) ||
                        (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
                        (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
                           return effect.kind == Effect::Kind::sinks && is_at(effect, operand);

@@ -62,6 +62,8 @@ class DataFlow {
   void add_variadic(llvm::Function const& function, std::vector<Origin>& next);
   void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
+  bool bounds(llvm::Value const& condition, bool is_true, llvm::Value const& number, Tracker const& tracker) const;
+  bool is_clamped(llvm::Instruction const& user, unsigned operand);
 
   ProgramFacts& facts_;
   std::unordered_map<llvm::Function const*, ListPasses> list_passes_;

@@ -82,7 +82,7 @@ class Tracker {
   /// Whether the branches before it do not contradict each other, besides.
   bool is_possible(llvm::BasicBlock const& block) { return is_reachable(block) && conditions_.is_possible(block); }
   /// Whether a branch that decides that a block is reached has a condition of a kind.
-  bool is_decided(llvm::BasicBlock const& block, std::function<bool(llvm::Value const&)> const& is_wanted) const {
+  bool is_decided(llvm::BasicBlock const& block, Conditions::IsWanted const& is_wanted) const {
     return conditions_.is_decided(block, is_wanted);
   }
   bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {

@@ -1,0 +1,97 @@
+// Numbers from outside that are bounded, and texts that lead to others.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int table[9], letters[256];
+
+int clamped_bad(char *text) {
+  unsigned n = atoi(text);
+  if (n == 0) n = 1;
+  char *p = malloc(n);  // BAD taint
+  return p != NULL;
+}
+int clamped_good(char *text) {
+  unsigned n = atoi(text);
+  if (n > 1000) n = 1000;
+  char *p = malloc(n);
+  return p != NULL;
+}
+static int limited(int i) { return i < 0 ? 0 : i > 8 ? 8 : i; }
+int limited_good(char *text) { return table[limited(atoi(text))]; }
+
+static int is_valid(int i) { return i >= 0 && i < 9; }
+static int is_even(int i) { return i % 2 == 0; }
+int asked_bad(char *text) {
+  int i = atoi(text);
+  return is_even(i) ? table[i] : 0;  // BAD taint
+}
+int asked_good(char *text) {
+  int i = atoi(text);
+  return is_valid(i) ? table[i] : 0;
+}
+
+int chosen_bad(char *text) {
+  int i = atoi(text);
+  switch (i) {
+    case 1: return 2;
+    default: return table[i];  // BAD taint
+  }
+}
+int chosen_good(char *text) {
+  int i = atoi(text);
+  if (i == 3) return table[i];
+  switch (i) {
+    case 1:
+    case 2: return table[i];
+    default: return 0;
+  }
+}
+
+int digit_bad(void) {
+  int c = getchar();
+  return table[c - '0'];  // BAD taint
+}
+int digit_good(void) {
+  int c = getchar();
+  return isdigit(c) ? table[c - '0'] : 0;
+}
+
+int byte_bad(unsigned char *text) {
+  return table[text[0]];  // BAD taint
+}
+int byte_good(unsigned char *text) { return letters[text[0]] + letters[text[1] >> 4]; }
+
+int length_good(char *text) {
+  char *p = malloc(strlen(text) + 1);
+  return p != NULL;
+}
+
+int number_bad(char *text) {
+  char command[40];
+  snprintf(command, sizeof command, "kill %s", text);
+  return system(command);  // BAD taint
+}
+int number_good(char *text) {
+  char command[40];
+  snprintf(command, sizeof command, "kill %d", atoi(text));
+  return system(command);
+}
+
+int part_bad(char *text) {
+  char *copy = strdup(text), *part = copy ? strchr(copy, ':') : NULL;
+  return part ? system(part) : 0;  // BAD taint
+}
+int part_good(char *text) {
+  char *copy = strdup("ls:ps"), *part = copy ? strchr(copy, text[0]) : NULL;
+  return part ? system(part) : 0;
+}
+
+int main(int argc, char **argv) {
+  char *text = argv[argc - 1];
+  return clamped_bad(text) + clamped_good(text) + limited_good(text) + asked_bad(text) + asked_good(text) +
+         chosen_bad(text) + chosen_good(text) + digit_bad() + digit_good() + byte_bad((unsigned char *)text) +
+         byte_good((unsigned char *)text) + length_good(text) + number_bad(text) + number_good(text) + part_bad(text) +
+         part_good(text);
+}
