@@ -78,6 +78,18 @@ Conditions::Conditions(LocalValues const& values)
   add_dependents();
 }
 
+namespace {
+
+/// Whether a number steps on in a loop: it has as many values as the loop has rounds.
+bool is_counter(llvm::PHINode const& phi) {
+  return std::ranges::any_of(phi.incoming_values(), [&](auto const& incoming) {
+    auto const* step = dyn_cast<llvm::BinaryOperator>(incoming);
+    return step && std::ranges::any_of(step->operands(), [&](auto const& operand) { return operand == &phi; });
+  });
+}
+
+}  // namespace
+
 /// Numbers that decide branches, and others that they are computed from: phis of constants are known along a path.
 void Conditions::add_flags() {
   constexpr std::size_t most = 64;
@@ -90,7 +102,9 @@ void Conditions::add_flags() {
       auto const* value = values_.leader_of(work.back());
       work.pop_back();
       has_constant = has_constant || isa<llvm::ConstantInt>(value);
-      bool const is_computed = isa<llvm::PHINode>(value) || is_of_conditions(value);
+      auto const* phi = dyn_cast<llvm::PHINode>(value);
+      bool const is_computed = phi || is_of_conditions(value);
+      if (phi && is_counter(*phi)) counters_.insert(phi);
       if (!is_computed || !value->getType()->isIntegerTy() || !seen.insert(value).second) continue;
       for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
     }
@@ -284,6 +298,10 @@ void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) cons
     auto const at = place_of(facts, leader);
     if (at != facts.end() && at->first == leader) facts.erase(at);
   }
+}
+
+void Conditions::forget_counters(Facts& facts) const {
+  std::erase_if(facts, [&](auto const& fact) { return counters_.contains(fact.first); });
 }
 
 void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal,

@@ -37,6 +37,8 @@ class Conditions {
   void forget(llvm::Instruction const& instruction, Facts& facts) const;
   /// Numbers that phis of a block get along an edge, and comparisons of its pointers with null.
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
+  /// Numbers that step on in loops have a value for each round, which would be a way of its own.
+  void forget_counters(Facts& facts) const;
   /// Of facts, those of numbers that a switch dispatches by, such as where a cleanup goes on.
   Facts dispatching(Facts const& facts) const;
   /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it; or is by
@@ -64,6 +66,7 @@ class Conditions {
   llvm::DominatorTree tree_;
   std::unordered_map<llvm::Value const*, int> counts_;  // of branches that a leader may decide
   std::unordered_set<llvm::Value const*> dispatchers_;  // phis
+  std::unordered_set<llvm::Value const*> counters_;     // phis that step on in loops
   std::unordered_map<llvm::Value const*, std::vector<llvm::ICmpInst const*>> tests_of_zero_;  // of leaders
   std::unordered_map<llvm::Value const*, std::vector<llvm::Value const*>> dependents_;
 };

@@ -168,7 +168,29 @@ bool MemoryEffects::may_return(llvm::CallBase const& call, unsigned argument) {
 bool MemoryEffects::never_returns(llvm::CallBase const& call) const {
   if (isa<llvm::InvokeInst>(call)) return false;  // it leads on, to where exceptions are caught
   if (call.doesNotReturn()) return true;
-  return callees_of(call).never_returns;
+  return callees_of(call).never_returns || (ends_with_ && ends_by_arguments(call));
+}
+
+void MemoryEffects::set_endings(std::function<bool(llvm::Function const&, llvm::CallBase const&)> ends) {
+  ends_with_ = std::move(ends);
+}
+
+/// Of a call of one function with constants: `error(1, ...)`.
+bool MemoryEffects::ends_by_arguments(llvm::CallBase const& call) const {
+  auto const is_constant = [](llvm::Use const& argument) { return isa<llvm::ConstantInt>(argument); };
+  auto const* function = extract::callee_of(call);
+  if (!function || function->isIntrinsic() || std::ranges::none_of(call.args(), is_constant)) return false;
+  auto const [known, is_new] = ends_by_arguments_.try_emplace(&call, false);
+  if (!is_new) return known->second;  // of a function that calls itself, its other ways decide
+  if (!function->isDeclaration()) return ends_by_arguments_[&call] = ends_with_(*function, call);
+  auto const effects = effects_.find(function);
+  if (effects == effects_.end()) return false;
+  return known->second = std::ranges::any_of(*effects->second, [&](extract::ExternalEffect const& effect) {
+           auto const number = static_cast<unsigned>(effect.argument);
+           if (effect.kind != extract::ExternalEffect::Kind::ends || number >= call.arg_size()) return false;
+           auto const* constant = dyn_cast<llvm::ConstantInt>(call.getArgOperand(number));
+           return constant && !constant->isZero();
+         });
 }
 
 /// Whether no path leads to a return but through calls that never do.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -50,8 +51,10 @@ class MemoryEffects {
   /// Whether a function with a body that a call may be of returns a place behind an argument.
   bool may_return(llvm::CallBase const& call, unsigned argument);
 
-  /// Whether a call ends the program, or leaves in some other way.
+  /// Whether a call ends the program, or leaves in some other way; also by its arguments.
   bool never_returns(llvm::CallBase const& call) const;
+  /// \param ends  says whether a function with a body ends the program where it gets a call's constants
+  void set_endings(std::function<bool(llvm::Function const& function, llvm::CallBase const& call)> ends);
 
   /// Whether two pointers may be to the same place.
   bool may_alias(llvm::Value const& a, llvm::Value const& b);
@@ -71,6 +74,7 @@ class MemoryEffects {
   void find_freed(llvm::CallBase const& call, Callees& callees) const;
   void find_writes();
   void find_ends();
+  bool ends_by_arguments(llvm::CallBase const& call) const;
   bool never_returns(llvm::Function const& function) const;
   void add_own_writes(llvm::Function const& function, ObjectBits& objects);
   void add_external_writes(llvm::CallBase const& call, ObjectBits& objects);
@@ -83,6 +87,8 @@ class MemoryEffects {
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
   std::unordered_map<llvm::Function const*, std::vector<extract::ExternalEffect> const*> effects_;  // of those outside
+  std::function<bool(llvm::Function const&, llvm::CallBase const&)> ends_with_;
+  mutable std::unordered_map<llvm::CallBase const*, bool> ends_by_arguments_;  // where it was asked
   std::unordered_set<llvm::Function const*> ends_;  // functions with a body that never return
   std::unordered_map<llvm::Function const*, std::unordered_set<llvm::Value const*>> results_;
   std::unordered_map<llvm::Function const*, ObjectBits> writes_;   // also of what it calls

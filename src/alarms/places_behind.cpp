@@ -133,11 +133,13 @@ std::vector<Address> sources_of(Address const& place, LocalValues const& values)
 /// there.
 void ProgramFacts::follow_copies(Journey journey, Address const& place, Tracker& tracker, Stops& stops) {
   auto const& values = tracker.values();
+  constexpr std::size_t most = 12;  // of those, a scanner's buffer has hundreds
   auto const places = sources_of(place, values);
   std::set<llvm::Value const*> followed;
   for (auto const& instruction : llvm::instructions(values.function())) {
     auto const* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    if (!pointer || std::ranges::find(places, values.address_of(pointer)) == places.end()) continue;
+    if (!pointer || followed.size() == most || std::ranges::find(places, values.address_of(pointer)) == places.end())
+      continue;
     auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
     auto const* value = values.leader_of(store ? store->getValueOperand() : &instruction);
     if (!value->getType()->isPointerTy() || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;

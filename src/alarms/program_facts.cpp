@@ -22,7 +22,10 @@ ProgramFacts::ProgramFacts(extract::Program const& program, points_to::Solution 
       reports_(reports),
       order_(effects_),
       data_flow_(*this),
-      initial_values_(effects_) {}
+      initial_values_(effects_) {
+  effects_.set_endings(
+      [this](llvm::Function const& function, llvm::CallBase const& call) { return tracker(function).ends_with(call); });
+}
 
 points_to::detail::ObjectFields ProgramFacts::fields() const {
   auto const& system = program_.constraints();

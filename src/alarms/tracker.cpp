@@ -318,6 +318,7 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any. What
   // cleanups dispatch by is known of them still, as long as that has few values.
   constexpr int most_apart = 8;
+  constexpr int most_counted = 5;
   constexpr int most_joint = 4;
   constexpr std::size_t most_in_all = 300;
   std::vector<std::pair<llvm::Value const*, bool>> phis;
@@ -340,6 +341,7 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   if (state.alive == 0) return;
   state.block = &to;
   if (!has_facts_) state.facts.clear();
+  if (has_facts_ && visits_[&to] >= most_counted) conditions_.forget_counters(state.facts);
   if (has_facts_ && seen_.size() < most_in_all && visits_[&to] < most_apart) {
     if (!seen_.insert(state).second) return;
     ++visits_[&to];
@@ -371,6 +373,33 @@ bool Tracker::ends_within(llvm::BasicBlock const& block) const {
 
 std::optional<llvm::APInt> Tracker::decided_at(llvm::BasicBlock const& block, llvm::Value const& condition) const {
   return conditions_.value_of(&condition, conditions_.facts_at(block), are_equal_always);
+}
+
+bool Tracker::ends_with(llvm::CallBase const& call) const {
+  auto const& function = values_.function();
+  bool const may_end = std::ranges::any_of(function, [&](llvm::BasicBlock const& block) { return ends_within(block); });
+  if (!may_end) return false;
+  Facts facts;
+  for (auto const& parameter : function.args())
+    if (parameter.getArgNo() < call.arg_size())
+      if (auto const* constant = dyn_cast<llvm::ConstantInt>(call.getArgOperand(parameter.getArgNo())))
+        facts.emplace_back(&parameter, constant->getValue());
+  std::ranges::sort(facts, std::less<>(), &Facts::value_type::first);
+  std::vector<llvm::BasicBlock const*> work{&function.getEntryBlock()};
+  std::unordered_set<llvm::BasicBlock const*> seen{work.front()};
+  while (!work.empty()) {
+    auto const* from = work.back();
+    work.pop_back();
+    if (ends_within(*from)) continue;
+    if (isa<llvm::ReturnInst, llvm::ResumeInst>(from->getTerminator())) return false;
+    auto const* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
+    auto const known = branch && branch->isConditional()
+                           ? conditions_.value_of(branch->getCondition(), facts, are_equal_always)
+                           : std::nullopt;
+    for (auto const* to : llvm::successors(from))
+      if ((!known || to == branch->getSuccessor(known->isZero() ? 1 : 0)) && seen.insert(to).second) work.push_back(to);
+  }
+  return true;
 }
 
 bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const {

@@ -90,6 +90,8 @@ class Tracker {
   }
   /// What a condition is where a block begins, by the branches before it.
   std::optional<llvm::APInt> decided_at(llvm::BasicBlock const& block, llvm::Value const& condition) const;
+  /// Whether the function never returns where a call gives constants to its parameters.
+  bool ends_with(llvm::CallBase const& call) const;
   /// Whether a block that is reachable may lead to one of its successors.
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 

@@ -194,6 +194,7 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
           copy_word(system_.moved(address_of(object), at), system_.moved(argument(effect.argument), at));
         break;
       }
+      case ExternalEffect::Kind::ends:
       case ExternalEffect::Kind::frees:
       case ExternalEffect::Kind::uses:
       case ExternalEffect::Kind::writes:

@@ -94,8 +94,8 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require("=");
     return {.kind = returns, .values = {value_of(tokens)}};
   }
-  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 5> of_an_argument{
-      {{"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}}};
+  static constexpr std::array<std::pair<std::string_view, ExternalEffect::Kind>, 6> of_an_argument{
+      {{"end", ends}, {"escape", escapes}, {"fill", fills}, {"free", frees}, {"use", uses}, {"write", writes}}};
   for (auto const& [word, kind] : of_an_argument)
     if (tokens.take(word)) return {.kind = kind, .argument = tokens.require_argument()};
   if (tokens.take("zero")) {

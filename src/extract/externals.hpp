@@ -38,6 +38,7 @@ struct ExternalEffect {
     taints,   ///< `taint return`, `taint *0`, `taint *0...`, `taint *0 1*2`: data from outside, there, at all arguments
               ///< from there on, or so many bytes
     flows,    ///< `flow return 0`, `flow *0 1`, `flow *0 1...`: data of arguments, or at them, goes there
+    ends,     ///< `end 0`: the program ends, unless argument 0 is 0
     zeroes,   ///< `zero return`: new memory that it returns is zero
     sinks     ///< `sink 0`: data from outside must not be argument 0, or at it; `sink *0`: nor at pointers there
   } kind = Kind::returns;

@@ -1,4 +1,5 @@
 // Null pointers through functions, lists and the library; each function has one defect, or none.
+#include <error.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -390,7 +391,84 @@ void dbl_good(void) {
     }
 }
 
+// functions that end the program by an argument, and flags that are joined more than once
+static void fail(int status, const char *text) {
+  fputs(text, stderr);
+  if (status) exit(status);
+}
+int ended_bad(void) {
+  int *p = malloc(4);
+  if (!p) fail(0, "memory");
+  return *p = 3;  // BAD null
+}
+int ended_good(void) {
+  int *p = malloc(4), *q = malloc(4);
+  if (!p) fail(2, "memory");
+  if (!q) error(1, 0, "memory");
+  return (*p = 3) + (*q = 4);
+}
+int error_bad(void) {
+  int *p = malloc(4);
+  if (!p) error(0, 0, "memory");
+  return *p = 3;  // BAD null
+}
+static void *sized(size_t n) {
+  void *p = malloc(n);
+  if (!p && n != 0) abort();
+  return p;
+}
+int sized_bad(size_t n) {
+  char *p = sized(n), *q = malloc(n);
+  return p[0] + q[0];  // BAD null
+}
+int sized_good(size_t n) {
+  char *p = sized(n);
+  return p[0];
+}
+int joined_bad(int c) {
+  int ok = 1;
+  char *p = malloc(3);
+  if (!p) ok = 0;
+  if (c > 3) ok = 1;
+  return ok ? *p : 0;  // BAD null
+}
+int joined_good(int c) {
+  int ok = 1, errors = 0;
+  char *p = malloc(3), *q = malloc(3);
+  if (!p) ok = 0;
+  if (!q) ++errors;
+  if (c > 3) ok = 0;
+  if (c > 4) ++errors;
+  if (errors) return 1;
+  return ok ? *p + *q : 0;
+}
+int loop_flag_good(int c, char **v) {
+  char *found = NULL;
+  int is_found = 0;
+  for (int i = 0; i < c && !is_found; ++i)
+    if (v[i][0] == 'x') {
+      found = v[i];
+      is_found = 1;
+    }
+  return is_found ? *found : 0;
+}
+int tested_twice_good(struct shape *s) {
+  if (!s) return 0;
+  int const sum = s->data != NULL;
+  return s ? sum + (s->next != NULL) : sum + (int)sizeof *s->next;
+}
+
 int main(int argc, char **argv) {
+  ended_bad();
+  ended_good();
+  error_bad();
+  sized_bad(argc);
+  sized_good(argc);
+  joined_bad(argc);
+  joined_good(argc);
+  loop_flag_good(argc, argv);
+  struct shape tested = {0};
+  tested_twice_good(argc > 1 ? &tested : NULL);
   struct shape s;
   int x = argc;
   memset(&s, 0, sizeof s);
