@@ -1,4 +1,6 @@
 // Functions that free what a parameter leads to, and what their callers do with it.
+#include <stdio.h>
+
 #include "items.h"
 
 static void drop_name(struct item *i) { free(i->name); }  // FALSE free
