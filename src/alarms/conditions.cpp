@@ -334,18 +334,18 @@ bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wa
       return true;
     auto const* branch = dyn_cast<llvm::BranchInst>(terminator);
     if (!branch || !branch->isConditional() || !node->getBlock()->getSinglePredecessor()) continue;
-    bool const is_true = branch->getSuccessor(0) == node->getBlock();
-    std::vector<llvm::Value const*> work{branch->getCondition()};
+    std::vector<std::pair<llvm::Value const*, std::optional<bool>>> work{
+        {branch->getCondition(), branch->getSuccessor(0) == node->getBlock()}};
     std::unordered_set<llvm::Value const*> seen;
     while (!work.empty()) {
-      auto const* condition = work.back();
+      auto const [condition, truth] = work.back();
       work.pop_back();
       if (!seen.insert(condition).second) continue;
-      if (is_wanted(*condition, is_true)) return true;
-      if (is_and(condition) || is_or(condition)) {
-        auto const [left, right] = sides_of(condition);
-        work.insert(work.end(), {left, right});
-      }
+      if (is_wanted(*condition, truth)) return true;
+      if (!is_and(condition) && !is_or(condition)) continue;
+      auto const [left, right] = sides_of(condition);
+      auto const of_sides = truth && *truth == is_and(condition) ? truth : std::nullopt;
+      work.insert(work.end(), {{left, of_sides}, {right, of_sides}});
     }
   }
   return false;

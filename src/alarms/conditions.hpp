@@ -42,8 +42,8 @@ class Conditions {
   /// Of facts, those of numbers that a switch dispatches by, such as where a cleanup goes on.
   Facts dispatching(Facts const& facts) const;
   /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it; or is by
-  /// one of a number's values. The truth is that of the branch.
-  using IsWanted = std::function<bool(llvm::Value const& condition, bool is_true)>;
+  /// one of a number's values. Of what a condition is made of, the truth may not be known.
+  using IsWanted = std::function<bool(llvm::Value const& condition, std::optional<bool> truth)>;
   bool is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const;
   /// Whether an instruction has run whenever another one runs.
   bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {

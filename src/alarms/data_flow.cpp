@@ -22,13 +22,6 @@ bool is_from(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.kind == Effect::Kind::flows && (effect.source == number || (effect.is_open && number > effect.source));
 }
-/// Whether a function returns an argument, or a place in its object: then it has its data.
-bool is_returned(Effect const& effect, unsigned argument) {
-  using Value = extract::ExternalValue::Kind;
-  return effect.kind == Effect::Kind::returns &&
-         (effect.values.front().kind == Value::passed || effect.values.front().kind == Value::within) &&
-         effect.values.front().argument == static_cast<int>(argument);
-}
 bool is_at(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.argument == number ||
@@ -198,7 +191,7 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
     auto const* effects = call ? effects_of(*call) : nullptr;
     if (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
           auto const argument = static_cast<unsigned>(statement.operand);
-          return is_from(effect, argument) || is_returned(effect, argument);
+          return is_from(effect, argument) || effect.returns_argument(argument);
         }))
       next.push_back({call});
     if (isa<llvm::AnyMemTransferInst>(statement.value) && statement.operand == 1) next.push_back({statement.value});
@@ -404,7 +397,6 @@ std::vector<Origin> DataFlow::roots() const {
   return roots;
 }
 
-/// Whether a branch that was taken before compared a number, by size.
 namespace {
 
 /// The number of which one is made, whatever loads of it are equal.
@@ -467,35 +459,37 @@ bool fits(llvm::GetElementPtrInst const& gep, llvm::Value const& index) {
 
 }  // namespace
 
-/// A comparison by size bounds a number, as does what kind of character it is, that it is a constant, and what an own
-/// function says that compares it.
-bool DataFlow::bounds(llvm::Value const& condition, bool is_true, llvm::Value const& number,
+/// A comparison by size bounds a number, and what an own function says that compares it, whatever the answer; where the
+/// answer is known, so does the kind of character that it is, or a constant.
+bool DataFlow::bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
                       Tracker const& tracker) const {
   auto const& values = tracker.values();
   auto const is_it = [&](llvm::Value const& value) { return number_in(value, values) == &number; };
   auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
   if (!comparison) return !condition.getType()->isIntegerTy(1) && is_it(condition);  // of a switch
   bool const is_any = std::ranges::any_of(comparison->operands(), [&](auto const& operand) { return is_it(*operand); });
-  bool const is_equal = is_true == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
+  bool const is_equal = truth && *truth == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
+  bool const is_unequal = truth && !is_equal;
   if (is_any && (!comparison->isEquality() || (is_equal && isa<llvm::ConstantInt>(comparison->getOperand(1)))))
     return true;
   auto const* question = question_in(comparison->getOperand(0));
   if (auto const* load = dyn_cast<llvm::LoadInst>(question))
     if (auto const* entry = dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand()))
-      return is_character_table(*entry->getPointerOperand()) && is_it(**std::prev(entry->op_end()));
+      return is_unequal && is_character_table(*entry->getPointerOperand()) && is_it(**std::prev(entry->op_end()));
   auto const* call = dyn_cast<llvm::CallBase>(question);
   auto const* function = call ? extract::callee_of(*call) : nullptr;
   for (unsigned i = 0; function && i < call->arg_size(); ++i)
     if (is_it(*call->getArgOperand(i)))
-      return function->isDeclaration() ? function->getName().take_front(2) == "is" : compares(*function, i);
+      return function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
+                                       : compares(*function, i);
   return false;
 }
 
 bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
   auto& tracker = facts_.tracker(*at.getFunction());
   auto const* number = number_in(value, tracker.values());
-  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, bool is_true) {
-    return bounds(condition, is_true, *number, tracker);
+  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
+    return bounds(condition, truth, *number, tracker);
   });
 }
 

@@ -1,6 +1,7 @@
 // Where data of a program goes, from one statement to the next. Internal to src/alarms.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -62,7 +63,8 @@ class DataFlow {
   void add_variadic(llvm::Function const& function, std::vector<Origin>& next);
   void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
-  bool bounds(llvm::Value const& condition, bool is_true, llvm::Value const& number, Tracker const& tracker) const;
+  bool bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
+              Tracker const& tracker) const;
   bool is_clamped(llvm::Instruction const& user, unsigned operand);
 
   ProgramFacts& facts_;

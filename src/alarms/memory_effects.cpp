@@ -143,10 +143,7 @@ void MemoryEffects::find_effects() {
 std::unordered_set<llvm::Value const*> const& MemoryEffects::results_of(llvm::Function const& function) {
   auto const [known, is_new] = results_.try_emplace(&function);
   if (!is_new) return known->second;
-  std::vector<llvm::Value const*> work;
-  for (auto const& block : function)
-    if (auto const* end = dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end->getReturnValue())
-      work.push_back(end->getReturnValue());
+  auto work = extract::returned_values(function);
   while (!work.empty()) {
     auto const* value = work.back();
     work.pop_back();

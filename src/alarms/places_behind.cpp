@@ -17,12 +17,11 @@ using llvm::dyn_cast, llvm::isa;
 std::vector<PlaceBehind> ProgramFacts::in_callers(Address const& place, llvm::Function const& function, bool is_left) {
   std::vector<PlaceBehind> places;
   auto const* parameter = dyn_cast<llvm::Argument>(place.base);
-  if (isa<llvm::GlobalVariable>(place.base))
-    for (auto const* call : effects_.callers_of(function)) places.push_back({call, place.base, place.offset, is_left});
-  if (!parameter) return places;
+  if (!parameter && !isa<llvm::GlobalVariable>(place.base)) return places;
   for (auto const* call : effects_.callers_of(function)) {
-    if (parameter->getArgNo() >= call->arg_size()) continue;
-    places.push_back({call, call->getArgOperand(parameter->getArgNo()), place.offset, is_left});
+    if (parameter && parameter->getArgNo() >= call->arg_size()) continue;
+    auto const* base = parameter ? call->getArgOperand(parameter->getArgNo()) : place.base;
+    places.push_back({call, base, place.offset, is_left});
   }
   return places;
 }
@@ -145,8 +144,7 @@ void ProgramFacts::follow_copies(Journey journey, Address const& place, Tracker&
     if (!value->getType()->isPointerTy() || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;
     journey.behind = dyn_cast<llvm::Instruction>(value);
     journey.names = {value};
-    for (auto const& use : tracker.follow(journey).uses)
-      if (std::ranges::find(stops.uses, use) == stops.uses.end()) stops.uses.push_back(use);
+    merge(tracker.follow(journey).uses, stops.uses);
   }
 }
 

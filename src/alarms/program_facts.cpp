@@ -102,7 +102,7 @@ std::vector<Origin> ProgramFacts::nulls() {
 
 namespace {
 
-llvm::Instruction const* condition_of(llvm::Instruction const& test) {
+llvm::ICmpInst const* condition_of(llvm::Instruction const& test) {
   auto const* branch = dyn_cast<llvm::BranchInst>(&test);
   return dyn_cast<llvm::ICmpInst>(branch ? branch->getCondition() : &test);
 }
@@ -145,17 +145,15 @@ std::vector<Origin> const& ProgramFacts::all_null_tests() {
   return tests;
 }
 
-/// Whether a branch, or a dereference, says so before a statement.
+/// Whether a branch says so before a statement.
 bool ProgramFacts::is_not_null_at(llvm::Value const& pointer, llvm::Instruction const& at) {
-  auto& tracker = this->tracker(*at.getFunction());
+  all_null_tests();
   auto const tests = tests_of_.find(&pointer);
-  bool const is_tested =
-      tests != tests_of_.end() && std::ranges::any_of(tests->second, [&](llvm::Instruction const* test) {
-        auto const known = tracker.decided_at(*at.getParent(), *test);
-        bool const is_equality = llvm::cast<llvm::ICmpInst>(test)->getPredicate() == llvm::CmpInst::ICMP_EQ;
-        return known && known->isZero() == is_equality;
-      });
-  return is_tested;
+  auto const& tracker = this->tracker(*at.getFunction());
+  return tests != tests_of_.end() && std::ranges::any_of(tests->second, [&](llvm::ICmpInst const* test) {
+           auto const known = tracker.decided_at(*at.getParent(), *test);
+           return known && known->isZero() == (test->getPredicate() == llvm::CmpInst::ICMP_EQ);
+         });
 }
 
 namespace {
@@ -303,13 +301,6 @@ std::vector<Use> ProgramFacts::stops_of(Origin const& origin) {
 }
 
 namespace {
-
-/// Adds elements that are not there.
-template <class Element>
-void merge(std::vector<Element> const& from, std::vector<Element>& to) {
-  for (auto const& element : from)
-    if (std::ranges::find(to, element) == to.end()) to.push_back(element);
-}
 
 template <class Element>
 void subtract(std::vector<Element> const& without, std::vector<Element>& from) {

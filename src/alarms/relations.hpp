@@ -112,7 +112,7 @@ class ProgramFacts {
   std::unordered_map<llvm::Function const*, std::unique_ptr<Tracker>> trackers_;
   std::unordered_map<Tracker const*, std::unordered_map<llvm::Value const*, std::vector<Use>>> dereferences_;
   std::optional<std::vector<Origin>> null_tests_;
-  std::unordered_map<llvm::Value const*, std::vector<llvm::Instruction const*>> tests_of_;  // of null, by leaders
+  std::unordered_map<llvm::Value const*, std::vector<llvm::ICmpInst const*>> tests_of_;  // of null, by leaders
   std::map<Use, BehindFree> behind_free_;
   std::map<std::pair<PlaceBehind, bool>, Stops> behind_calls_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;

@@ -47,11 +47,8 @@ std::vector<std::int64_t> offsets_of_pointers(llvm::Type& type, llvm::DataLayout
 /// Whether a function outside returns an argument.
 bool returns_argument(llvm::CallBase const& call, unsigned number, extract::Externals const& externals) {
   auto const* effects = extract::effects_of(call, externals);
-  using Value = extract::ExternalValue::Kind;
   return effects && std::ranges::any_of(*effects, [&](extract::ExternalEffect const& effect) {
-           return effect.kind == extract::ExternalEffect::Kind::returns &&
-                  (effect.values.front().kind == Value::passed || effect.values.front().kind == Value::within) &&
-                  effect.values.front().argument == static_cast<int>(number);
+           return effect.returns_argument(number);
          });
 }
 
@@ -375,31 +372,22 @@ std::optional<llvm::APInt> Tracker::decided_at(llvm::BasicBlock const& block, ll
   return conditions_.value_of(&condition, conditions_.facts_at(block), are_equal_always);
 }
 
-bool Tracker::ends_with(llvm::CallBase const& call) const {
+bool Tracker::ends_with(llvm::CallBase const& call) {
   auto const& function = values_.function();
-  bool const may_end = std::ranges::any_of(function, [&](llvm::BasicBlock const& block) { return ends_within(block); });
-  if (!may_end) return false;
+  if (!may_end_) {
+    may_end_ = false;  // of a function that calls itself, its other ways decide
+    may_end_ = std::ranges::any_of(function, [&](llvm::BasicBlock const& block) { return ends_within(block); });
+  }
+  if (!*may_end_) return false;
   Facts facts;
   for (auto const& parameter : function.args())
     if (parameter.getArgNo() < call.arg_size())
       if (auto const* constant = dyn_cast<llvm::ConstantInt>(call.getArgOperand(parameter.getArgNo())))
         facts.emplace_back(&parameter, constant->getValue());
   std::ranges::sort(facts, std::less<>(), &Facts::value_type::first);
-  std::vector<llvm::BasicBlock const*> work{&function.getEntryBlock()};
-  std::unordered_set<llvm::BasicBlock const*> seen{work.front()};
-  while (!work.empty()) {
-    auto const* from = work.back();
-    work.pop_back();
-    if (ends_within(*from)) continue;
-    if (isa<llvm::ReturnInst, llvm::ResumeInst>(from->getTerminator())) return false;
-    auto const* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
-    auto const known = branch && branch->isConditional()
-                           ? conditions_.value_of(branch->getCondition(), facts, are_equal_always)
-                           : std::nullopt;
-    for (auto const* to : llvm::successors(from))
-      if ((!known || to == branch->getSuccessor(known->isZero() ? 1 : 0)) && seen.insert(to).second) work.push_back(to);
-  }
-  return true;
+  return std::ranges::none_of(reached(facts), [&](llvm::BasicBlock const* block) {
+    return isa<llvm::ReturnInst, llvm::ResumeInst>(block->getTerminator()) && !ends_within(*block);
+  });
 }
 
 bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const {
@@ -411,23 +399,28 @@ bool Tracker::may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) c
 }
 
 bool Tracker::is_reachable(llvm::BasicBlock const& block) {
-  if (!reachable_.empty()) return reachable_.contains(&block);
+  if (reachable_.empty()) reachable_ = reached({});
+  return reachable_.contains(&block);
+}
+
+/// Blocks that a function reaches from its beginning where so much is known.
+std::unordered_set<llvm::BasicBlock const*> Tracker::reached(Facts const& facts) const {
   std::vector<llvm::BasicBlock const*> work{&values_.function().getEntryBlock()};
-  reachable_.insert(work.front());
+  std::unordered_set<llvm::BasicBlock const*> seen{work.front()};
   while (!work.empty()) {
     auto const* from = work.back();
     work.pop_back();
     if (ends_within(*from)) continue;
     auto const* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
     auto const known = branch && branch->isConditional()
-                           ? conditions_.value_of(branch->getCondition(), {}, are_equal_always)
+                           ? conditions_.value_of(branch->getCondition(), facts, are_equal_always)
                            : std::nullopt;
     for (auto const* to : llvm::successors(from)) {
       if (known && to != branch->getSuccessor(known->isZero() ? 1 : 0)) continue;
-      if (reachable_.insert(to).second) work.push_back(to);
+      if (seen.insert(to).second) work.push_back(to);
     }
   }
-  return reachable_.contains(&block);
+  return seen;
 }
 
 }  // namespace hornbill::alarms

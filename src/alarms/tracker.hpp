@@ -1,6 +1,7 @@
 // Where a pointer of a function goes, along its paths. Internal to src/alarms.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,6 +69,13 @@ struct Stops {
   bool may_be_overwritten = false;  ///< whether a store before the trigger may be where memory holds it
 };
 
+/// Adds elements that are not there.
+template <class Element>
+void merge(std::vector<Element> const& from, std::vector<Element>& to) {
+  for (auto const& element : from)
+    if (std::ranges::find(to, element) == to.end()) to.push_back(element);
+}
+
 /// Follows a pointer under its names: values and places of memory that hold it. Paths on which branches contradict each
 /// other, or what the pointer is, are left out. A path ends where a null pointer is dereferenced, and where freed
 /// memory is.
@@ -91,12 +99,13 @@ class Tracker {
   /// What a condition is where a block begins, by the branches before it.
   std::optional<llvm::APInt> decided_at(llvm::BasicBlock const& block, llvm::Value const& condition) const;
   /// Whether the function never returns where a call gives constants to its parameters.
-  bool ends_with(llvm::CallBase const& call) const;
+  bool ends_with(llvm::CallBase const& call);
   /// Whether a block that is reachable may lead to one of its successors.
   bool may_go(llvm::BasicBlock const& from, llvm::BasicBlock const& to) const;
 
  private:
   bool ends_within(llvm::BasicBlock const& block) const;
+  std::unordered_set<llvm::BasicBlock const*> reached(Facts const& facts) const;
   struct State {
     llvm::BasicBlock const* block = nullptr;
     NameBits alive = 0;  // names that are the pointer, a bit for each
@@ -144,6 +153,7 @@ class Tracker {
   LocalValues values_;
   Conditions conditions_;
   std::unordered_set<llvm::BasicBlock const*> reachable_;  // none before it is asked for
+  std::optional<bool> may_end_;                            // within some block; none before it is asked for
   // of a journey
   Journey const* journey_ = nullptr;
   Names names_;

@@ -24,10 +24,7 @@ constexpr char const* metadata = "hornbill.choice";
 /// What a function may return; through selections.
 std::set<llvm::Value const*> results_of(llvm::Function const& function) {
   std::set<llvm::Value const*> seen, results;
-  std::vector<llvm::Value const*> work;
-  for (auto const& block : function)
-    if (auto const* end = dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end->getReturnValue())
-      work.push_back(end->getReturnValue());
+  auto work = returned_values(function);
   while (!work.empty()) {
     auto const* value = work.back();
     work.pop_back();

@@ -50,6 +50,13 @@ struct ExternalEffect {
 
   /// The number of an argument that stands for what is returned.
   static constexpr int result = -1;
+
+  /// Whether an argument, or a place in its object, is returned.
+  bool returns_argument(unsigned number) const {
+    bool const is_of_argument = kind == Kind::returns && (values.front().kind == ExternalValue::Kind::passed ||
+                                                          values.front().kind == ExternalValue::Kind::within);
+    return is_of_argument && values.front().argument == static_cast<int>(number);
+  }
 };
 
 /// What each function does, by its name; one without effects does nothing with pointers.

@@ -55,6 +55,14 @@ llvm::Function const* callee_of(llvm::CallBase const& call) {
   return llvm::dyn_cast<llvm::Function>(callee);
 }
 
+std::vector<llvm::Value const*> returned_values(llvm::Function const& function) {
+  std::vector<llvm::Value const*> values;
+  for (auto const& block : function)
+    if (auto const* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end->getReturnValue())
+      values.push_back(end->getReturnValue());
+  return values;
+}
+
 std::vector<ExternalEffect> const* effects_of(llvm::CallBase const& call, Externals const& externals) {
   auto const* const function = callee_of(call);
   if (!function || !function->isDeclaration()) return nullptr;

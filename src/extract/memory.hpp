@@ -27,6 +27,8 @@ std::pair<std::string, std::string> place_of_call(llvm::Instruction const& instr
 
 /// The function that is called, behind casts and aliases; none where it is a pointer's.
 llvm::Function const* callee_of(llvm::CallBase const& call);
+/// What a function returns, at each return.
+std::vector<llvm::Value const*> returned_values(llvm::Function const& function);
 
 /// The variable of the source that a place on the stack is; none where that is not known.
 llvm::DILocalVariable const* variable_of(llvm::AllocaInst const& local);

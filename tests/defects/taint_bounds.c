@@ -58,6 +58,15 @@ int digit_good(void) {
   return isdigit(c) ? table[c - '0'] : 0;
 }
 
+int no_digit_bad(void) {
+  int c = getchar();
+  return isdigit(c) ? 0 : table[c];  // BAD taint
+}
+int one_of_bad(char *text) {
+  int i = atoi(text);
+  return i == 3 || text[1] ? table[i] : 0;  // BAD taint
+}
+
 int byte_bad(unsigned char *text) {
   return table[text[0]];  // BAD taint
 }
@@ -91,7 +100,7 @@ int part_good(char *text) {
 int main(int argc, char **argv) {
   char *text = argv[argc - 1];
   return clamped_bad(text) + clamped_good(text) + limited_good(text) + asked_bad(text) + asked_good(text) +
-         chosen_bad(text) + chosen_good(text) + digit_bad() + digit_good() + byte_bad((unsigned char *)text) +
+         chosen_bad(text) + chosen_good(text) + digit_bad() + digit_good() + no_digit_bad() + one_of_bad(text) + byte_bad((unsigned char *)text) +
          byte_good((unsigned char *)text) + length_good(text) + number_bad(text) + number_good(text) + part_bad(text) +
          part_good(text);
 }
