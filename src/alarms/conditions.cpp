@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 
-#include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -12,11 +12,6 @@ namespace hornbill::alarms {
 
 using llvm::dyn_cast, llvm::isa;
 
-namespace {
-
-constexpr int deepest = 12;  // of expressions
-
-/// Operands that may decide what an expression of a condition is.
 bool is_of_conditions(llvm::Value const* value) {
   return isa<llvm::ICmpInst, llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst, llvm::SelectInst>(value) ||
          isa<llvm::BinaryOperator>(value);
@@ -25,6 +20,8 @@ bool is_of_conditions(llvm::Value const* value) {
 Facts::const_iterator place_of(Facts const& facts, llvm::Value const* leader) {
   return std::ranges::lower_bound(facts, leader, std::less<>(), &Facts::value_type::first);
 }
+
+namespace {
 
 /// The constant that a selection of truths has on a side; none if it is another selection.
 llvm::ConstantInt const* truth_of(llvm::Value const* value, bool on_true_side) {
@@ -36,24 +33,25 @@ bool is_operation(llvm::Value const* value, unsigned opcode) {
   auto const* operation = dyn_cast<llvm::BinaryOperator>(value);
   return operation && operation->getOpcode() == opcode;
 }
-/// Whether a value is an `and`, or a selection that stands for one: both sides follow from it.
+
+}  // namespace
+
 bool is_and(llvm::Value const* value) {
   auto const* otherwise = truth_of(value, false);
   return is_operation(value, llvm::Instruction::And) || (otherwise && otherwise->isZero());
 }
-/// The same of `or`, and of its contrary.
+
 bool is_or(llvm::Value const* value) {
   auto const* then = truth_of(value, true);
   return is_operation(value, llvm::Instruction::Or) || (then && then->isOne());
 }
+
 std::pair<llvm::Value const*, llvm::Value const*> sides_of(llvm::Value const* value) {
   auto const* user = llvm::cast<llvm::User>(value);
   if (auto const* select = dyn_cast<llvm::SelectInst>(value))
     return {select->getCondition(), is_and(value) ? select->getTrueValue() : select->getFalseValue()};
   return {user->getOperand(0), user->getOperand(1)};
 }
-
-}  // namespace
 
 Conditions::Conditions(LocalValues const& values)
     : values_(values), tree_(const_cast<llvm::Function&>(values.function())) {  // which does not change it
@@ -80,12 +78,22 @@ Conditions::Conditions(LocalValues const& values)
 
 namespace {
 
-/// Whether a number steps on in a loop: it has as many values as the loop has rounds.
+/// Whether a number steps on in a loop, on some way through it: it has as many values as the loop has rounds.
 bool is_counter(llvm::PHINode const& phi) {
-  return std::ranges::any_of(phi.incoming_values(), [&](auto const& incoming) {
-    auto const* step = dyn_cast<llvm::BinaryOperator>(incoming);
-    return step && std::ranges::any_of(step->operands(), [&](auto const& operand) { return operand == &phi; });
-  });
+  constexpr std::size_t most = 64;
+  std::vector<std::pair<llvm::Value const*, bool>> work{{&phi, false}};  // and whether a step is on the way from there
+  std::set<std::pair<llvm::Value const*, bool>> seen;
+  while (!work.empty() && seen.size() < most) {
+    auto const [value, has_step] = work.back();
+    work.pop_back();
+    if (!isa<llvm::PHINode, llvm::CastInst, llvm::BinaryOperator>(value) || !value->getType()->isIntegerTy()) continue;
+    bool const is_step = has_step || isa<llvm::BinaryOperator>(value);
+    for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) {
+      if (operand == &phi && is_step) return true;
+      if (seen.insert({operand, is_step}).second) work.emplace_back(operand, is_step);
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -93,7 +101,6 @@ bool is_counter(llvm::PHINode const& phi) {
 /// Numbers that decide branches, and others that they are computed from: phis of constants are known along a path.
 void Conditions::add_flags() {
   constexpr std::size_t most = 64;
-  std::unordered_set<llvm::Value const*> flags;
   for (auto const& [leader, count] : counts_) {
     std::vector<llvm::Value const*> work{leader};
     std::unordered_set<llvm::Value const*> seen;
@@ -109,10 +116,10 @@ void Conditions::add_flags() {
       for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(operand);
     }
     if (has_constant)
-      std::ranges::copy_if(seen, std::inserter(flags, flags.end()),
+      std::ranges::copy_if(seen, std::inserter(flags_, flags_.end()),
                            [](auto const* value) { return isa<llvm::PHINode>(value); });
   }
-  for (auto const* phi : flags) counts_[phi] += 2;
+  for (auto const* phi : flags_) counts_[phi] += 2;
 }
 
 /// Equalities of call's arguments with zero.
@@ -159,6 +166,14 @@ Facts Conditions::dispatching(Facts const& facts) const {
   return kept;
 }
 
+Facts Conditions::flags(Facts const& facts) const {
+  Facts kept;
+  std::ranges::copy_if(facts, std::back_inserter(kept), [&](auto const& fact) {
+    return dispatchers_.contains(fact.first) || (flags_.contains(fact.first) && !counters_.contains(fact.first));
+  });
+  return kept;
+}
+
 void Conditions::count(llvm::Value const* condition, std::unordered_set<llvm::Value const*>& seen) {
   constexpr std::size_t most = 32;
   auto const* leader = values_.leader_of(condition);
@@ -177,7 +192,7 @@ void Conditions::add_dependents() {
       auto const* value = work.back();
       work.pop_back();
       if (!isa<llvm::Instruction>(value) || !seen.insert(value).second) continue;
-      dependents_[value].push_back(leader);
+      if (!is_of_conditions(value)) dependents_[value].push_back(leader);
       if (!is_of_conditions(value) && !isa<llvm::GetElementPtrInst>(value)) continue;
       for (auto const& operand : llvm::cast<llvm::User>(value)->operands()) work.push_back(values_.leader_of(operand));
     }
@@ -190,7 +205,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
   if (auto const* constant = dyn_cast<llvm::ConstantInt>(leader)) return constant->getValue();
   if (auto const found = place_of(facts, leader); found != facts.end() && found->first == leader)
     return is_negated ? ~found->second : found->second;
-  if (!is_of_conditions(leader) || depth == deepest) return {};
+  if (!is_of_conditions(leader) || depth == deepest_condition) return {};
   auto const operand = [&](unsigned i) {
     return value_of(llvm::cast<llvm::User>(leader)->getOperand(i), facts, are_equal, depth + 1);
   };
@@ -248,7 +263,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
 
 void Conditions::learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth) const {
   auto const [leader, is_negated] = values_.condition_of(value);
-  if (isa<llvm::Constant>(leader) || depth == deepest) return;
+  if (isa<llvm::Constant>(leader) || depth == deepest_condition) return;
   auto const own = is_negated ? ~known : known;
   if (counts_.contains(leader)) {
     auto const at = place_of(facts, leader);
@@ -293,82 +308,25 @@ void Conditions::learn(llvm::Value const* condition, bool is_true, Facts& facts)
 void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) const {
   if (facts.empty()) return;
   auto const found = dependents_.find(&instruction);
-  if (found == dependents_.end() || is_of_conditions(&instruction)) return;
+  if (found == dependents_.end()) return;
   for (auto const* leader : found->second) {
     auto const at = place_of(facts, leader);
     if (at != facts.end() && at->first == leader) facts.erase(at);
   }
 }
 
+void Conditions::drop_dead(llvm::BasicBlock const& block, Facts& facts) const {
+  if (facts.empty()) return;
+  if (!live_) {
+    std::vector<llvm::Value const*> leaders;
+    for (auto const& [leader, count] : counts_) leaders.push_back(leader);
+    live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_);
+  }
+  std::erase_if(facts, [&](auto const& fact) { return !live_->is_live(*fact.first, block); });
+}
+
 void Conditions::forget_counters(Facts& facts) const {
-  std::erase_if(facts, [&](auto const& fact) { return counters_.contains(fact.first); });
-}
-
-void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal,
-                       Facts& facts) const {
-  std::vector<std::pair<llvm::Value const*, llvm::APInt>> numbers;
-  for (auto const& phi : to.phis()) {
-    auto const* incoming = values_.leader_of(phi.getIncomingValueForBlock(&from));
-    if (phi.getType()->isIntegerTy() && counts_.contains(&phi))
-      if (auto const number = value_of(incoming, facts, are_equal)) numbers.emplace_back(&phi, *number);
-    if (!phi.getType()->isPointerTy()) continue;
-    for (auto const* user : phi.users()) {
-      auto const* test = dyn_cast<llvm::ICmpInst>(user);
-      if (!test || !test->isEquality() || !isa<llvm::ConstantPointerNull>(test->getOperand(1))) continue;
-      if (auto const is_null = are_equal(*incoming, *values_.leader_of(test->getOperand(1))))
-        numbers.emplace_back(test,
-                             llvm::APInt(1, *is_null == (test->getPredicate() == llvm::CmpInst::ICMP_EQ) ? 1 : 0));
-    }
-  }
-  for (auto const& phi : to.phis()) forget(phi, facts);
-  for (auto const& [value, number] : numbers) learn_value(value, number, facts);
-}
-
-bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const {
-  auto const* node = tree_.getNode(&block);
-  for (; node && node->getIDom(); node = node->getIDom()) {
-    auto const* terminator = node->getIDom()->getBlock()->getTerminator();
-    if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator);
-        choice && node->getBlock()->getUniquePredecessor() && choice->getDefaultDest() != node->getBlock() &&
-        is_wanted(*choice->getCondition(), true))
-      return true;
-    auto const* branch = dyn_cast<llvm::BranchInst>(terminator);
-    if (!branch || !branch->isConditional() || !node->getBlock()->getSinglePredecessor()) continue;
-    std::vector<std::pair<llvm::Value const*, std::optional<bool>>> work{
-        {branch->getCondition(), branch->getSuccessor(0) == node->getBlock()}};
-    std::unordered_set<llvm::Value const*> seen;
-    while (!work.empty()) {
-      auto const [condition, truth] = work.back();
-      work.pop_back();
-      if (!seen.insert(condition).second) continue;
-      if (is_wanted(*condition, truth)) return true;
-      if (!is_and(condition) && !is_or(condition)) continue;
-      auto const [left, right] = sides_of(condition);
-      auto const of_sides = truth && *truth == is_and(condition) ? truth : std::nullopt;
-      work.insert(work.end(), {{left, of_sides}, {right, of_sides}});
-    }
-  }
-  return false;
-}
-
-std::optional<Facts> Conditions::decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const {
-  Facts facts;
-  auto const* node = tree_.getNode(&block);
-  for (; node && node->getIDom(); node = node->getIDom()) {
-    auto const* branch = dyn_cast<llvm::BranchInst>(node->getIDom()->getBlock()->getTerminator());
-    if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
-    for (unsigned side : {0u, 1u})
-      if (branch->getSuccessor(side) == node->getBlock() && node->getBlock()->getSinglePredecessor()) {
-        Facts further;
-        learn(branch->getCondition(), side == 0, further);
-        for (auto const& [leader, value] : further)
-          if (auto const at = place_of(facts, leader); at == facts.end() || at->first != leader)
-            facts.insert(at, {leader, value});
-          else if (none_if_contradictory && at->second != value)
-            return {};
-      }
-  }
-  return facts;
+  std::erase_if(facts, [&](auto const& fact) { return !fact.second.isZero() && counters_.contains(fact.first); });
 }
 
 }  // namespace hornbill::alarms

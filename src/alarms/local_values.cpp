@@ -6,7 +6,6 @@
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
 #include "look_back.hpp"
@@ -27,6 +26,22 @@ LocalValues::LocalValues(llvm::Function const& function, MemoryEffects& effects)
   llvm::ReversePostOrderTraversal<llvm::Function const*> const blocks(&function);
   for (auto const* block : blocks)
     for (auto const& instruction : *block) add(instruction);
+  shorten_ways_to_leaders();
+  has_leaders_ = true;
+  for (auto const* block : blocks)
+    for (auto const& instruction : *block) add_access(instruction);
+}
+
+void LocalValues::shorten_ways_to_leaders() {
+  for (auto& [value, leader] : leaders_) leader = condition_of(value);
+}
+
+void LocalValues::add_access(llvm::Instruction const& instruction) {
+  if (auto const* pointer = llvm::getLoadStorePointerOperand(&instruction))
+    accesses_[address_of(pointer)].push_back(&instruction);
+  if (auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&instruction);
+      copy && isa<llvm::ConstantInt>(copy->getLength()))
+    copies_.push_back(copy);
 }
 
 llvm::Value const* LocalValues::leader_of(llvm::Value const* value) const {
@@ -34,22 +49,28 @@ llvm::Value const* LocalValues::leader_of(llvm::Value const* value) const {
   for (;;) {
     auto const found = leaders_.find(value);
     if (found == leaders_.end()) return value;
-    value = found->second;
+    value = found->second.value;
+    if (has_leaders_) return value;
   }
 }
 
 Condition LocalValues::condition_of(llvm::Value const* value) const {
-  bool is_negated = false;
-  for (;;) {
-    auto const negated = is_negated_.find(value);
-    is_negated = is_negated != (negated != is_negated_.end() && negated->second);
-    auto const next = leaders_.find(value);
-    if (next == leaders_.end()) return {value, is_negated};
-    value = next->second;
+  Condition condition{value};
+  for (auto next = leaders_.find(value); next != leaders_.end(); next = leaders_.find(condition.value)) {
+    condition = {next->second.value, condition.is_negated != next->second.is_negated};
+    if (has_leaders_) break;
   }
+  return condition;
 }
 
 Address LocalValues::address_of(llvm::Value const* pointer) const {
+  if (!has_leaders_ || !isa<llvm::Instruction>(pointer)) return find_address(pointer);
+  auto const [at, is_new] = addresses_.try_emplace(pointer);
+  if (is_new) at->second = find_address(pointer);
+  return at->second;
+}
+
+Address LocalValues::find_address(llvm::Value const* pointer) const {
   constexpr int most = 1000;  // code that is never reached may have a pointer that is behind itself
   std::int64_t offset = 0;
   for (int i = 0;; ++i) {
@@ -91,9 +112,15 @@ std::vector<llvm::Instruction const*> const* LocalValues::zeroed_by(llvm::LoadIn
   return found == zeroed_by_.end() ? nullptr : &found->second;
 }
 
+std::vector<llvm::Instruction const*> const& LocalValues::accesses_of(Address const& address) const {
+  static std::vector<llvm::Instruction const*> const none;
+  auto const found = accesses_.find(address);
+  return found == accesses_.end() ? none : found->second;
+}
+
 llvm::Value const* LocalValues::pointer_to(Address const& address, llvm::Value const* otherwise) const {
-  auto const found = pointers_.find(address);
-  return found == pointers_.end() ? otherwise : found->second;
+  auto const& accesses = accesses_of(address);
+  return accesses.empty() ? otherwise : llvm::getLoadStorePointerOperand(accesses.front());
 }
 
 // --- expressions ---
@@ -121,26 +148,24 @@ std::pair<llvm::CmpInst::Predicate, bool> positive(llvm::CmpInst::Predicate pred
 }  // namespace
 
 void LocalValues::add(llvm::Instruction const& instruction) {
-  if (auto const* pointer = llvm::getLoadStorePointerOperand(&instruction))
-    pointers_.try_emplace(address_of(pointer), pointer);
   if (isa<llvm::BitCastInst, llvm::FreezeInst, llvm::AddrSpaceCastInst>(instruction)) {
-    leaders_[&instruction] = leader_of(instruction.getOperand(0));
+    leaders_[&instruction] = {leader_of(instruction.getOperand(0))};
     return;
   }
   if (auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction); gep && gep->hasAllZeroIndices()) {
-    leaders_[&instruction] = leader_of(gep->getPointerOperand());
+    leaders_[&instruction] = {leader_of(gep->getPointerOperand())};
     return;
   }
   if (auto const* comparison = dyn_cast<llvm::ICmpInst>(&instruction)) return add_comparison(*comparison);
   if (auto const* load = dyn_cast<llvm::LoadInst>(&instruction)) return add_load(*load);
   if (auto const* call = dyn_cast<llvm::CallBase>(&instruction)) {
-    if (call->getIntrinsicID() == llvm::Intrinsic::expect) leaders_[call] = leader_of(call->getArgOperand(0));
-    if (auto const* constant = constant_of(*call)) leaders_[&instruction] = constant;
+    if (call->getIntrinsicID() == llvm::Intrinsic::expect) leaders_[call] = {leader_of(call->getArgOperand(0))};
+    if (auto const* constant = constant_of(*call)) leaders_[&instruction] = {constant};
     return;
   }
   if (!is_pure(instruction)) return;
   if (auto const* constant = folded(instruction)) {
-    leaders_[&instruction] = constant;
+    leaders_[&instruction] = {constant};
     return;
   }
   Key key{instruction.getOpcode(), instruction.getType(), 0, {}};
@@ -154,7 +179,7 @@ void LocalValues::add(llvm::Instruction const& instruction) {
   }
   for (auto const& operand : instruction.operands()) std::get<3>(key).push_back(leader_of(operand));
   auto const [at, is_new] = expressions_.try_emplace(std::move(key), &instruction);
-  if (!is_new) leaders_[&instruction] = at->second;
+  if (!is_new) leaders_[&instruction] = {at->second};
 }
 
 void LocalValues::add_comparison(llvm::ICmpInst const& comparison) {
@@ -166,8 +191,7 @@ void LocalValues::add_comparison(llvm::ICmpInst const& comparison) {
       Key{comparison.getOpcode(), comparison.getType(), predicate, {left, right}}, &comparison);
   if (is_new) return;
   auto const leading = llvm::cast<llvm::ICmpInst>(at->second)->getPredicate();
-  leaders_[&comparison] = at->second;
-  is_negated_[&comparison] = is_negated != positive(leading).second;
+  leaders_[&comparison] = {at->second, is_negated != positive(leading).second};
 }
 
 // --- loads ---
@@ -175,7 +199,7 @@ void LocalValues::add_comparison(llvm::ICmpInst const& comparison) {
 void LocalValues::add_load(llvm::LoadInst const& load) {
   if (load.isVolatile()) return;
   if (auto const* constant = constant_of(load)) {
-    leaders_[&load] = constant;
+    leaders_[&load] = {constant};
     calls_before_[&load];
     writes_before_[&load];
     return;
@@ -185,7 +209,7 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
   if (!sources.zeroed_by.empty() && sources.values.size() > 1) zeroed_by_[&load] = std::move(sources.zeroed_by);
   calls_before_[&load] = std::move(sources.calls);
   writes_before_[&load] = std::move(sources.instructions);
-  if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = sources.values.front();
+  if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = {sources.values.front()};
 }
 
 /// The initial value of a variable that nobody writes and whose address goes nowhere.

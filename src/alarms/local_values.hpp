@@ -12,6 +12,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "memory_effects.hpp"
 
@@ -57,8 +58,12 @@ class LocalValues {
   std::vector<llvm::Instruction const*> const* writes_before(llvm::LoadInst const& load) const;
   /// Where memory was set to zero that a load may read, where it may also read another value; none of other loads.
   std::vector<llvm::Instruction const*> const* zeroed_by(llvm::LoadInst const& load) const;
+  /// Loads and stores of a place.
+  std::vector<llvm::Instruction const*> const& accesses_of(Address const& address) const;
   /// A value by which a load or a store reaches a place; or another one, of the block that the place is in.
   llvm::Value const* pointer_to(Address const& address, llvm::Value const* otherwise) const;
+  /// Copies of blocks whose lengths are constant.
+  std::vector<llvm::AnyMemTransferInst const*> const& copies() const { return copies_; }
   /// Whether an instruction may change what is at an address. A store to that very address does, too.
   bool may_change(llvm::Instruction const& instruction, Address const& address, llvm::Value const& pointer) const;
 
@@ -73,6 +78,9 @@ class LocalValues {
   };
 
   void add(llvm::Instruction const& instruction);
+  void add_access(llvm::Instruction const& instruction);
+  void shorten_ways_to_leaders();
+  Address find_address(llvm::Value const* pointer) const;
   void add_comparison(llvm::ICmpInst const& comparison);
   void add_load(llvm::LoadInst const& load);
   llvm::Constant const* constant_of(llvm::LoadInst const& load) const;
@@ -88,9 +96,11 @@ class LocalValues {
   MemoryEffects& effects_;
   llvm::DataLayout const& layout_;
   std::map<Key, llvm::Value const*> expressions_;
-  llvm::DenseMap<llvm::Value const*, llvm::Value const*> leaders_;  // of values that have another one
-  std::unordered_map<llvm::Value const*, bool> is_negated_;         // comparisons
-  std::map<Address, llvm::Value const*> pointers_;                  // of loads and stores
+  llvm::DenseMap<llvm::Value const*, Condition> leaders_;  // of values that have another one
+  std::map<Address, std::vector<llvm::Instruction const*>> accesses_;
+  std::vector<llvm::AnyMemTransferInst const*> copies_;
+  bool has_leaders_ = false;  // of all values: what follows from them no longer changes
+  mutable llvm::DenseMap<llvm::Value const*, Address> addresses_;  // where they were asked
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::Instruction const*>> zeroed_by_;
   // of those not open
   std::unordered_map<llvm::LoadInst const*, std::vector<llvm::CallBase const*>> calls_before_;

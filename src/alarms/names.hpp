@@ -25,7 +25,7 @@ struct Name {
 /// At most 64: there is no bit for further ones, so that they are not followed.
 class Names {
  public:
-  void clear() { names_.clear(); }
+  void clear();
   std::size_t size() const { return names_.size(); }
   Name const& operator[](std::size_t number) const { return names_[number]; }
   bool is_among(std::size_t number, NameBits bits) const { return (bits >> number & 1) != 0; }
@@ -41,10 +41,10 @@ class Names {
   NameBits of_base(llvm::Value const& base) const;
 
  private:
-  template <class IsIt>
-  NameBits find_or_add(IsIt const& is_it, Name const& name, bool is_added);
+  NameBits find_or_add(Name const& name, bool is_added);
 
   std::vector<Name> names_;
+  std::vector<llvm::Value const*> keys_;  // what is asked: the values and bases of names, side by side
 };
 
 }  // namespace hornbill::alarms

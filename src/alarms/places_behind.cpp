@@ -112,13 +112,12 @@ std::vector<Address> sources_of(Address const& place, LocalValues const& values)
   constexpr std::size_t most = 8;
   std::vector<Address> places{place};
   for (std::size_t i = 0; i < places.size(); ++i)
-    for (auto const& instruction : llvm::instructions(values.function())) {
-      auto const* copy = dyn_cast<llvm::AnyMemTransferInst>(&instruction);
-      auto const* length = copy ? dyn_cast<llvm::ConstantInt>(copy->getLength()) : nullptr;
-      if (!length || places.size() == most) continue;
+    for (auto const* copy : values.copies()) {
+      if (places.size() == most) break;
       auto const to = values.address_of(copy->getRawDest());
       auto const bytes = places[i].offset - to.offset;
-      if (to.base != places[i].base || bytes < 0 || bytes >= length->getSExtValue()) continue;
+      auto const length = llvm::cast<llvm::ConstantInt>(copy->getLength())->getSExtValue();
+      if (to.base != places[i].base || bytes < 0 || bytes >= length) continue;
       auto from = values.address_of(copy->getRawSource());
       from.offset += bytes;
       if (std::ranges::find(places, from) == places.end()) places.push_back(from);
@@ -133,31 +132,32 @@ std::vector<Address> sources_of(Address const& place, LocalValues const& values)
 void ProgramFacts::follow_copies(Journey journey, Address const& place, Tracker& tracker, Stops& stops) {
   auto const& values = tracker.values();
   constexpr std::size_t most = 12;  // of those, a scanner's buffer has hundreds
-  auto const places = sources_of(place, values);
   std::set<llvm::Value const*> followed;
-  for (auto const& instruction : llvm::instructions(values.function())) {
-    auto const* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    if (!pointer || followed.size() == most || std::ranges::find(places, values.address_of(pointer)) == places.end())
-      continue;
-    auto const* store = dyn_cast<llvm::StoreInst>(&instruction);
-    auto const* value = values.leader_of(store ? store->getValueOperand() : &instruction);
-    if (!value->getType()->isPointerTy() || isa<llvm::Constant>(value) || !followed.insert(value).second) continue;
-    journey.behind = dyn_cast<llvm::Instruction>(value);
-    journey.names = {value};
-    merge(tracker.follow(journey).uses, stops.uses);
-  }
+  for (auto const& source : sources_of(place, values))
+    for (auto const* access : values.accesses_of(source)) {
+      auto const* store = dyn_cast<llvm::StoreInst>(access);
+      auto const* value = values.leader_of(store ? store->getValueOperand() : access);
+      if (!value->getType()->isPointerTy() || isa<llvm::Constant>(value)) continue;
+      if (followed.size() == most || !followed.insert(value).second) continue;
+      journey.behind = dyn_cast<llvm::Instruction>(value);
+      journey.names = {value};
+      merge(tracker.follow(journey).uses, stops.uses);
+    }
 }
 
 /// Whether a function frees what a parameter is to.
 bool ProgramFacts::frees(llvm::Argument const& parameter) {
+  auto const [known, is_new] = frees_.try_emplace(&parameter);
+  if (!is_new) return known->second;
   auto const& values = tracker(*parameter.getParent()).values();
-  return std::ranges::any_of(llvm::instructions(values.function()), [&](llvm::Instruction const& instruction) {
-    auto const* call = dyn_cast<llvm::CallBase>(&instruction);
-    if (!call) return false;
-    return std::ranges::any_of(effects_.callees_of(*call).freed, [&](unsigned argument) {
-      return values.address_of(call->getArgOperand(argument)) == Address{&parameter, 0};
-    });
-  });
+  return frees_[&parameter] =
+             std::ranges::any_of(llvm::instructions(values.function()), [&](llvm::Instruction const& instruction) {
+               auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+               if (!call) return false;
+               return std::ranges::any_of(effects_.callees_of(*call).freed, [&](unsigned argument) {
+                 return values.address_of(call->getArgOperand(argument)) == Address{&parameter, 0};
+               });
+             });
 }
 
 }  // namespace hornbill::alarms

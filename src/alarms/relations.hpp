@@ -116,7 +116,7 @@ class ProgramFacts {
   std::map<Use, BehindFree> behind_free_;
   std::map<std::pair<PlaceBehind, bool>, Stops> behind_calls_;
   std::unordered_map<llvm::Argument const*, std::vector<Use>> uses_of_;
-  std::unordered_map<llvm::Argument const*, bool> is_used_;
+  std::unordered_map<llvm::Argument const*, bool> is_used_, frees_;
   std::vector<std::vector<Origin>> statements_of_reports_;  // none before it is asked for
 };
 

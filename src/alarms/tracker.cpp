@@ -112,8 +112,7 @@ Stops Tracker::walk_all(Journey const& journey, bool has_facts) {
   while (!work_.empty() && !(journey.is_left_enough && stops_.is_left) && (has_facts || !has_stopped())) {
     auto state = std::move(work_.back());
     work_.pop_back();
-    auto const* first = state.block->getFirstNonPHI();
-    walk(std::move(state), first);
+    walk(std::move(state));
   }
   return std::move(stops_);
 }
@@ -134,21 +133,27 @@ void Tracker::begin(Journey const& journey) {
   }
   if (auto const* load = journey.behind ? dyn_cast<llvm::LoadInst>(journey.behind) : nullptr)
     state.alive |= names_.of_place(values_.address_of(load->getPointerOperand()), load->getPointerOperand());
-  if (journey.edge_to) {
-    state.facts = conditions_.facts_at(*journey.edge_from);
-    auto const* branch = dyn_cast<llvm::BranchInst>(journey.edge_from->getTerminator());
-    if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
-      conditions_.learn(branch->getCondition(), branch->getSuccessor(0) == journey.edge_to, state.facts);
-    conditions_.enter(*journey.edge_from, *journey.edge_to, are_equal_always, state.facts);
-    state.block = journey.edge_to;
-    return work_.push_back(std::move(state));
+  auto const* block = journey.edge_from ? journey.edge_from
+                      : journey.behind  ? journey.behind->getParent()
+                                        : &values_.function().getEntryBlock();
+  auto const ways = has_facts_ ? conditions_.ways_to(*block, journey.behind, are_equal_always) : std::vector<Facts>(1);
+  for (auto const& facts : ways) {
+    state.facts = facts;
+    begin_on(journey, *block, state);
   }
-  auto const* block = journey.behind ? journey.behind->getParent() : &values_.function().getEntryBlock();
-  state.block = block;
-  state.facts = conditions_.facts_at(*block);
+}
+
+void Tracker::begin_on(Journey const& journey, llvm::BasicBlock const& block, State state) {
+  if (journey.edge_to) {
+    bool const is_possible = conditions_.take(block, *journey.edge_to, are_equal_always, state.facts);
+    state.block = journey.edge_to;
+    if (is_possible) work_.push_back(std::move(state));
+    return;
+  }
+  state.block = &block;
   if (auto const* call = journey.behind ? dyn_cast<llvm::CallBase>(journey.behind) : nullptr; call && journey.is_null)
     conditions_.learn_sizes(*call, state.facts);
-  walk(std::move(state), journey.behind ? journey.behind->getNextNode() : &block->front());
+  walk_behind(std::move(state), journey.behind ? journey.behind->getNextNode() : &block.front());
 }
 
 // --- names ---
@@ -190,12 +195,34 @@ std::optional<bool> Tracker::are_equal(llvm::Value const& one, llvm::Value const
 }
 // --- a path ---
 
-void Tracker::walk(State state, llvm::Instruction const* from) {
-  for (auto const* instruction = from; instruction; instruction = instruction->getNextNode()) {
-    if (state.alive == 0) return;
-    if (!step(*instruction, state)) return;
-    if (instruction->isTerminator()) return leave(*state.block, state);
-  }
+void Tracker::walk(State state) {
+  for (auto const* instruction : steps_of(*state.block))
+    if (state.alive == 0 || !step(*instruction, state)) return;
+  leave(*state.block, state);
+}
+
+void Tracker::walk_behind(State state, llvm::Instruction const* from) {
+  for (auto const* instruction = from; instruction; instruction = instruction->getNextNode())
+    if (state.alive == 0 || !step(*instruction, state)) return;
+  leave(*state.block, state);
+}
+
+/// Whether a step does anything there, whatever is followed. Most instructions compute numbers.
+bool Tracker::may_matter(llvm::Instruction const& instruction) const {
+  if (isa<llvm::PHINode, llvm::DbgInfoIntrinsic>(instruction)) return false;
+  if (instruction.mayReadOrWriteMemory() || instruction.isTerminator() || conditions_.may_forget(instruction))
+    return true;
+  if (isa<llvm::CastInst>(instruction) && values_.leader_of(&instruction) != &instruction) return false;
+  auto const* type = instruction.getType();
+  return isa<llvm::CallBase, llvm::ExtractValueInst>(instruction) || type->isPointerTy() || type->isStructTy();
+}
+
+std::vector<llvm::Instruction const*> const& Tracker::steps_of(llvm::BasicBlock const& block) {
+  auto const [at, is_new] = steps_.try_emplace(&block);
+  if (is_new)
+    for (auto const& instruction : block)
+      if (may_matter(instruction)) at->second.push_back(&instruction);
+  return at->second;
 }
 
 /// Notes a use.   \return whether the path goes on
@@ -311,12 +338,29 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   }
   for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }
+/// Facts that keep joined paths apart: as many of them as have few values where they are.
+Facts Tracker::joint_facts(State const& state) {
+  constexpr int most = 4;
+  if (!has_facts_) return {};
+  auto joint = state;
+  joint.alive = 0;
+  auto& ways = joint_ways_[state.block];
+  for (auto const& [facts, of_kind] : {std::pair(conditions_.flags(state.facts), &ways.by_flags),
+                                       std::pair(conditions_.dispatching(state.facts), &ways.by_dispatchers)}) {
+    joint.facts = facts;
+    if (facts.empty() || joined_.contains(joint)) return facts;
+    if (*of_kind == most) continue;
+    ++*of_kind;
+    return facts;
+  }
+  return {};
+}
+
 void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state) {
   // Paths are kept apart as long as they are few, and are one then: the pointer has each name that it has on any. What
   // cleanups dispatch by is known of them still, as long as that has few values.
   constexpr int most_apart = 8;
   constexpr int most_counted = 5;
-  constexpr int most_joint = 4;
   constexpr std::size_t most_in_all = 300;
   std::vector<std::pair<llvm::Value const*, bool>> phis;
   for (auto const& phi : to.phis())
@@ -337,23 +381,19 @@ void Tracker::go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State
   state.alive |= places;
   if (state.alive == 0) return;
   state.block = &to;
-  if (!has_facts_) state.facts.clear();
+  if (has_facts_)
+    conditions_.drop_dead(to, state.facts);
+  else
+    state.facts.clear();
   if (has_facts_ && visits_[&to] >= most_counted) conditions_.forget_counters(state.facts);
   if (has_facts_ && seen_.size() < most_in_all && visits_[&to] < most_apart) {
     if (!seen_.insert(state).second) return;
     ++visits_[&to];
   } else {
-    state.facts = has_facts_ ? conditions_.dispatching(state.facts) : Facts();
     auto joint = state;
     joint.alive = 0;
-    if (auto& ways = joint_ways_[&to]; !joint.facts.empty() && !joined_.contains(joint)) {
-      if (ways == most_joint) {
-        state.facts.clear();
-        joint.facts.clear();
-      } else {
-        ++ways;
-      }
-    }
+    joint.facts = joint_facts(state);
+    state.facts = joint.facts;
     auto& joined = joined_[std::move(joint)];
     if ((state.alive & ~joined) == 0) return;
     state.alive = joined |= state.alive;

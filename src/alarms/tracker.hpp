@@ -133,7 +133,11 @@ class Tracker {
   Stops walk_all(Journey const& journey, bool has_facts);
   bool has_stopped() const { return !uses_.empty() || !left_in_.empty(); }
   void begin(Journey const& journey);
-  void walk(State state, llvm::Instruction const* from);
+  void begin_on(Journey const& journey, llvm::BasicBlock const& block, State state);
+  void walk(State state);
+  void walk_behind(State state, llvm::Instruction const* from);
+  bool may_matter(llvm::Instruction const& instruction) const;
+  std::vector<llvm::Instruction const*> const& steps_of(llvm::BasicBlock const& block);
   bool step(llvm::Instruction const& instruction, State& state);
   bool step_load(llvm::LoadInst const& load, State& state);
   bool step_store(llvm::StoreInst const& store, State& state);
@@ -147,13 +151,15 @@ class Tracker {
   bool use(Use const& use, State& state);
   void leave(llvm::BasicBlock const& block, State const& state);
   void go(llvm::BasicBlock const& from, llvm::BasicBlock const& to, State state);
+  Facts joint_facts(State const& state);
   void leave_in_memory(llvm::CallBase const* call, State const& state);
 
   MemoryEffects& effects_;
   LocalValues values_;
   Conditions conditions_;
   std::unordered_set<llvm::BasicBlock const*> reachable_;  // none before it is asked for
-  std::optional<bool> may_end_;                            // within some block; none before it is asked for
+  std::unordered_map<llvm::BasicBlock const*, std::vector<llvm::Instruction const*>> steps_;  // where paths went
+  std::optional<bool> may_end_;  // within some block; none before it is asked for
   // of a journey
   Journey const* journey_ = nullptr;
   Names names_;
@@ -163,7 +169,10 @@ class Tracker {
   std::unordered_set<State, StateHash> seen_;
   std::unordered_map<llvm::BasicBlock const*, int> visits_;
   std::unordered_map<State, NameBits, StateHash> joined_;  // names on any of many paths; of states without names
-  std::unordered_map<llvm::BasicBlock const*, int> joint_ways_;
+  struct JointWays {
+    int by_flags = 0, by_dispatchers = 0;
+  };
+  std::unordered_map<llvm::BasicBlock const*, JointWays> joint_ways_;
   std::set<Use> uses_;
   std::set<LeftIn> left_in_;
   Stops stops_;

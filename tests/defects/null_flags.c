@@ -1,0 +1,175 @@
+// Null pointers where several flags and counters are known at once; each function has one defect, or none.
+#include <stdio.h>
+#include <stdlib.h>
+
+struct node {
+  struct node *next;
+  int kind;
+};
+
+// flags that nothing asks any more say nothing of the pointer
+static int flags_good(int verbose, int quiet) {
+  int errors = 0, warnings = 0, is_open = 0, is_set = 0, is_quiet = 0;
+  if (rand()) errors++;
+  if (rand()) warnings++;
+  if (verbose) is_set = 1;
+  if (quiet) is_quiet = 1;
+  if (is_set) puts("set");
+  if (is_quiet) puts("quiet");
+  if (errors) puts("errors");
+  if (warnings) puts("warnings");
+  char *p = NULL;
+  if (rand()) {
+    p = malloc(10);
+    if (!p) return 1;
+    is_open = 1;
+  }
+  if (rand()) errors++;
+  if (is_open) p[0] = 1;
+  free(p);
+  return errors + warnings;
+}
+
+static int flags_bad(int verbose, int quiet) {
+  int errors = 0, warnings = 0, is_set = 0, is_quiet = 0;
+  if (rand()) errors++;
+  if (rand()) warnings++;
+  if (verbose) is_set = 1;
+  if (quiet) is_quiet = 1;
+  if (is_set) puts("set");
+  if (is_quiet) puts("quiet");
+  if (errors) puts("errors");
+  char *p = NULL;
+  if (rand()) {
+    p = malloc(10);
+    if (!p) return 1;
+  }
+  if (rand()) errors++;
+  if (is_set) p[0] = 1;  // BAD null
+  free(p);
+  return errors + warnings;
+}
+
+// the number that a cleanup leaves by the way on which it was entered
+static int cleanup_good(void) {
+  int state = 0;
+  char *p = malloc(10);
+  if (!p) return 1;
+  if (rand()) {
+    state = 1;
+    goto out;
+  }
+  if (rand()) {
+    state = 3;
+    goto kept;
+  }
+  p[0] = 1;
+  if (rand()) state = 4;
+out:
+  free(p);
+  p = NULL;
+kept:
+  if (state == 3) {
+    p[1] = 2;
+    free(p);
+  }
+  return state;
+}
+
+static int cleanup_bad(void) {
+  int state = 0;
+  char *p = malloc(10);
+  if (!p) return 1;
+  if (rand()) {
+    state = 1;
+    goto out;
+  }
+  if (rand()) {
+    state = 3;
+    goto kept;
+  }
+  p[0] = 1;
+  if (rand()) state = 4;
+out:
+  free(p);
+  p = NULL;
+kept:
+  if (state == 4) p[1] = 2;  // BAD null
+  if (state == 3) free(p);
+  return state;
+}
+
+// a search that counts other things
+static int search_good(struct node *list) {
+  struct node *found = NULL;
+  int has = 0, errors = 0, is_seen = 0, lines = 0;
+  for (struct node *n = list; n; n = n->next) {
+    if (n->kind == 1) {
+      found = n;
+      has = 1;
+    }
+    if (n->kind == 2) errors++;
+    if (n->kind == 3) is_seen = 1;
+    if (n->kind == 4) lines++;
+  }
+  if (errors) puts("errors");
+  if (is_seen) puts("seen");
+  if (lines > 10) puts("long");
+  return has ? found->kind : 0;
+}
+
+static int search_bad(struct node *list) {
+  struct node *found = NULL;
+  int errors = 0, is_seen = 0, lines = 0;
+  for (struct node *n = list; n; n = n->next) {
+    if (n->kind == 1) found = n;
+    if (n->kind == 2) errors++;
+    if (n->kind == 3) is_seen = 1;
+    if (n->kind == 4) lines++;
+  }
+  if (errors) puts("errors");
+  if (lines > 10) puts("long");
+  return is_seen ? found->kind : 0;  // BAD null
+}
+
+// what was never counted was never made
+static int count_good(int argc, char **argv) {
+  struct node *last = NULL;
+  int count = 0;
+  for (int i = 1; i < argc; ++i)
+    if (argv[i][0] == '-') {
+      last = malloc(sizeof *last);
+      if (!last) return 1;
+      last->kind = argv[i][1];
+      count++;
+    }
+  if (count) return last->kind;
+  return 0;
+}
+
+static int count_bad(int argc, char **argv) {
+  struct node *last = NULL;
+  int count = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') {
+      last = malloc(sizeof *last);
+      if (!last) return 1;
+      last->kind = argv[i][1];
+    }
+    count++;
+  }
+  if (count) return last->kind;  // BAD null
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  struct node one = {NULL, argc}, two = {&one, 1};
+  flags_good(argc > 1, argc > 2);
+  flags_bad(argc > 1, argc > 2);
+  cleanup_good();
+  cleanup_bad();
+  search_good(&two);
+  search_bad(&two);
+  count_good(argc, argv);
+  return count_bad(argc, argv);
+}
