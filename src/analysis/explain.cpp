@@ -80,7 +80,14 @@ class Deriver {
     Index v = tuple;
     while (!needs_all(factor_of_[v])) v = chosen_[v];
     auto const premises = graph_.variables_of(factor_of_[v]).subspan(1);
-    return {tuple, factor_of_[v], {premises.begin(), premises.end()}};
+    return {tuple, factor_of_[v], {premises.begin(), premises.end()}, num_derivations(tuple)};
+  }
+
+  Index num_derivations(Index v) const {
+    if (needs_all(factor_of_[v])) return 1;
+    Index sum = 0;
+    for (Index part : graph_.variables_of(factor_of_[v]).subspan(1)) sum += num_derivations(part);
+    return sum;
   }
 
   Used use_for(Index tuple) const {

@@ -61,6 +61,7 @@ void print_derivation(Explanation const& e, Model const& model) {
     number[step.tuple] = i + 1;
     std::string from;
     for (Index premise : step.premises) from += fmt::format("{}{}", from.empty() ? " from " : ", ", number.at(premise));
+    if (step.num_derivations > 1) from += fmt::format("; one of {} derivations", step.num_derivations);
     auto const label = label_of(e, step.tuple);
     write_out("  {:>{}}  {:.4f}  {}{}\n  {:{}}          {} ({:.4f}){}\n", i + 1, width, e.p_true(step.tuple),
               model.graph.name_of(step.tuple), label ? fmt::format("  [labelled {}]", say(*label)) : "", "", width,
@@ -132,7 +133,8 @@ void print_explanation_json(Explanation const& e, Model const& model) {
                        {"p_true", e.p_true(step.tuple)},
                        {"rules", rules_of(model, step.clause)},
                        {"clause_probability", e.holds[step.clause]},
-                       {"premises", premises}});
+                       {"premises", premises},
+                       {"derivations", step.num_derivations}});
     }
     json["derivation"] = {
         {"probability", probability_of_derivation(e)}, {"is_bound", exceeds_bound(e)}, {"steps", steps}};

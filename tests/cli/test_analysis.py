@@ -136,12 +136,21 @@ Alarm(x, y) :- DUPath(x, y), Sink(y).
         run("clauses", code=2)
         run("clauses", "prune", "clauses.txt", "-o", "x.txt", code=2)
 
+    def test_explain_derivations(self):
+        """Where a tuple has other derivations, that is said."""
+        self.write("two.txt", "R: NOT a, y\nS: NOT b, y\nT: NOT y, alarm\n")
+        run("clauses", "model", "two.txt", "--alarms", self.write("a.txt", "alarm\n"), "--rules", self.write("p.txt", "R: 0.5\nS: 0.75\nT: 0.5\n"), "-o", "two.h5")
+        steps = json.loads(run("explain", "two.h5", "alarm", "--json")[0])["derivation"]["steps"]
+        self.assertEqual([(step["tuple"], step["rules"], step["derivations"]) for step in steps], [("y", "S", 2), ("alarm", "T", 1)])
+        self.assertIn("S (0.7500); one of 2 derivations\n", run("explain", "two.h5", "alarm")[0])
+
     def test_explain(self):
         self.clauses()
         run("clauses", "model", "clauses.txt", "--alarms", "alarms.txt", "--rules", "rules.txt", "-o", "m.h5")
         plain = json.loads(run("explain", "m.h5", "alarm(c)", "--json")[0])
         self.assertEqual([step["tuple"] for step in plain["derivation"]["steps"]], ["path(b)", "alarm(c)"])
         self.assertEqual([step["rules"] for step in plain["derivation"]["steps"]], ["R0", "R2 + R1"])
+        self.assertEqual([step["derivations"] for step in plain["derivation"]["steps"]], [1, 1])
         self.assertAlmostEqual(plain["derivation"]["probability"], 0.9 * 0.8 * 0.7)
         self.assertAlmostEqual(plain["p_true"], plain["p_without_labels"])
         self.assertEqual(plain["labels"], [])

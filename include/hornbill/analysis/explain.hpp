@@ -16,6 +16,7 @@ struct DerivationStep {
   Index tuple = 0;              ///< variable
   Index clause = 0;             ///< the conjunction, a factor
   std::vector<Index> premises;  ///< tuples, variables
+  Index num_derivations = 1;    ///< by which the tuple may follow, this one among them
 };
 
 /// Steps to a tuple, those of premises before those that use them. Each tuple is derived once, however often it is
