@@ -72,6 +72,20 @@ analysis::Simplified simplified(alarms::Analysed const& analysed, AnalyseArgumen
   return a.compress ? analysis::compress(kept.clauses, kept.alarms, a.output) : kept;
 }
 
+/// Adds a query of each client's alarms, under its name.
+void add_queries(alarms::Analysed const& analysed, Model& model) {
+  std::map<std::string, std::string> client_of;
+  auto alarm = analysed.alarms.begin();
+  for (auto const& client : analysed.clients)
+    for (Index i = 0; i < client.alarms; ++i, ++alarm)
+      client_of.emplace(analysed.clauses.tuple_names[*alarm], client.name);
+  for (auto const& client : analysed.clients)
+    if (client.name != "alarms") model.queries[client.name];
+  for (Index const v : std::vector(model.queries["alarms"]))
+    if (auto const& client = client_of.at(model.graph.name_of(v)); client != "alarms")
+      model.queries[client].push_back(v);
+}
+
 void report(alarms::Analysed const& analysed, Model const& model, Index without_place, bool has_places,
             double extract_seconds, AnalyseArguments const& a) {
   nlohmann::json report{{"file", a.output},
@@ -152,9 +166,10 @@ void run_analyse(AnalyseArguments const& a) {
   auto const analysed = alarms::analyse(program, clients, options);
   probabilities.insert(analysed.probabilities.begin(), analysed.probabilities.end());
   auto const [kept, alarms, removed] = simplified(analysed, a);
-  auto const model = analysis::build_model(kept, probabilities, alarms, {.default_probability = a.default_probability},
-                                           a.rules.empty() ? a.output : a.rules.front(),
-                                           a.probabilities.empty() ? "--probabilities" : a.probabilities);
+  auto model = analysis::build_model(kept, probabilities, alarms, {.default_probability = a.default_probability},
+                                     a.rules.empty() ? a.output : a.rules.front(),
+                                     a.probabilities.empty() ? "--probabilities" : a.probabilities);
+  add_queries(analysed, model);
   if (!a.clauses.empty()) analysis::write_clauses(analysed.clauses, a.clauses);
   io::write_model(model, a.output);
   report(analysed, model, without_place, program.report().has_places, extract_seconds, a);

@@ -153,6 +153,10 @@ void add_lbp(CLI::App& app, int& exit_code) {
       ->check(at_least(1))
       ->capture_default_str()
       ->needs(top);
+  command
+      ->add_flag("--by-place", a->is_by_place,
+                 "Of variables whose names begin with one place, file:line:column, print the most probable")
+      ->needs(top);
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "Schedules: seqfix updates in file order, each update reading all before it: libDAI's SEQFIX, message for "

@@ -16,7 +16,7 @@ struct LbpArguments : SolverArguments {
   std::string output, top, name = "lbp", start;
   std::vector<std::string> evidence, each;
   int top_count = 10;
-  bool json = false, store_messages = false;
+  bool is_by_place = false, json = false, store_messages = false;
 };
 
 /// Whether nothing else was asked for, so that marginals themselves are printed.

@@ -100,7 +100,13 @@ nlohmann::json set_json(LbpArguments const& a, Model const& model, SetResult con
 }  // namespace
 
 void print_result(LbpArguments const& a, Model const& model, Result const& result, std::vector<Index> const& query) {
-  auto best = [&](SetResult const& set) { return most_probable(query, set.marginals.p_true, a.top_count); };
+  auto best = [&](SetResult const& set) {
+    if (!a.is_by_place) return most_probable(query, set.marginals.p_true, a.top_count);
+    auto const all = most_probable(query, set.marginals.p_true, static_cast<int>(query.size()));
+    auto first = first_of_places(all, model.graph);
+    first.resize(std::min(first.size(), static_cast<std::size_t>(a.top_count)));
+    return first;
+  };
   if (a.json) {
     bool const contradicted = result.sets.size() == 1 && result.sets[0].report.stop == bp::Stop::contradiction;
     auto json = contradicted ? nlohmann::json::object() : report_json(a, result);

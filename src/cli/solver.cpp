@@ -217,6 +217,14 @@ std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> c
   return query;
 }
 
+std::vector<Index> first_of_places(std::vector<Index> const& variables, HostFactorGraph const& graph) {
+  std::vector<Index> first;
+  std::set<std::string> places;
+  for (Index v : variables)
+    if (auto const name = graph.name_of(v); places.insert(name.substr(0, name.find(' '))).second) first.push_back(v);
+  return first;
+}
+
 std::vector<Index> find_query(std::string const& file, Model const& model, std::string const& name) {
   auto const query = model.queries.find(name);
   if (query != model.queries.end()) return query->second;

@@ -80,6 +80,9 @@ void require_names_apart(std::string const& name, std::vector<std::string> const
 /// The most probable variables of a query, most probable first; ties by number.
 std::vector<Index> most_probable(std::vector<Index> query, std::vector<double> const& p_true, int count);
 
+/// Of variables whose names begin with one place, file:line:column and a blank, the first.
+std::vector<Index> first_of_places(std::vector<Index> const& variables, HostFactorGraph const& graph);
+
 /// A query of the model, or `all` variables.   \throws InputError listing what there is
 std::vector<Index> find_query(std::string const& file, Model const& model, std::string const& name);
 

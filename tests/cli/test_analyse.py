@@ -25,6 +25,18 @@ int main(int argc, char **argv) {
 """
 
 
+COMMANDS = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  char *command = getenv("A"), *other = getenv("B");
+  int *p = malloc(4);
+  *p = 1;
+  if (argc > 1) command = other;
+  system(command);
+  return 0;
+}
+"""
+
+
 SHARED = """#include <stdlib.h>
 struct node { int value; struct node *next; } *shared;
 void drop(struct node *n) { free(n->next); }
@@ -93,6 +105,18 @@ class Analyse(CommandLine):
         for most, alarms in ((1, 0), (2, 1)):
             found = json.loads(run("analyse", several, "-o", "alarms.h5", "--client", "free", "--max-objects", most, "--json")[0])
             self.assertEqual(found["alarms"], alarms, most)
+
+    def test_queries(self):
+        """Each client has a query of its alarms; of a place, the most probable one can be had."""
+        run("analyse", self.compile(COMMANDS), "-o", "alarms.h5")
+        names = {query: [one["name"] for one in json.loads(run("lbp", "alarms.h5", "--top", query, "--json")[0]).get("top", [])]
+                 for query in ("alarms", "null", "free", "taint")}
+        self.assertEqual(sorted(names["null"] + names["taint"]), sorted(names["alarms"]))
+        self.assertEqual((len(names["null"]), names["free"], len(names["taint"])), (1, [], 2))
+        self.assertEqual({name.split()[0] for name in names["taint"]}, {"list.c:7:3"})
+        first = json.loads(run("lbp", "alarms.h5", "--top", "taint", "--by-place", "--json")[0])["top"]
+        self.assertEqual([one["name"] for one in first], names["taint"][:1])
+        self.assertIn("--by-place requires --top", run("lbp", "alarms.h5", "--by-place", code=2)[1])
 
     def test_no_alarm(self):
         program = self.compile("int main() { return 0; }\n")
