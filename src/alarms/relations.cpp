@@ -194,6 +194,14 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"Loads", {2, [this](Index r) { add_loads(r, false); }}},
       {"Parameter", {2, [this](Index r) { add_parameters(r); }}},
       {"Frees", {1, [this](Index r) { add_frees(r); }}},
+      {"IsOfOne",
+       {1,
+        [this](Index r) {
+          look_up_whether(r, [this](datalog::Value object) {
+            Index const first = facts_.fields().first[vocabulary_.objects[object]];
+            return first != extract::outside && !facts_.program().bitcode().memory().is_of_many(first);
+          });
+        }}},
       {"PointsTo",
        {2,
         [this](Index r) {

@@ -13,6 +13,7 @@
 #include "choices.hpp"
 #include "externals.hpp"
 #include "header_bodies.hpp"
+#include "hooks.hpp"
 #include "memory.hpp"
 #include "modules.hpp"
 #include "translator.hpp"
@@ -28,6 +29,7 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   module_ = read_program(files, context_);
   drop_header_bodies(*module_, externals_);
   use_memory_intrinsics(*module_);
+  if (options.are_choices_inlined) call_functions_of_hooks(*module_, externals_);
   inline_allocators(*module_, externals_);
   if (options.are_choices_inlined)
     uncalled_ = inline_choices(*module_, externals_, !is_library(*module_, options.entry));

@@ -11,6 +11,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "hooks.hpp"
+
 namespace hornbill::extract {
 namespace {
 
@@ -235,10 +237,23 @@ void Memory::add_allocations(llvm::Function const& function, llvm::Value const& 
       if (value.kind == ExternalValue::Kind::fixed && fixed_.try_emplace(&function, system_.num_objects()).second)
         system_.name(system_.add_object(), fmt::format("memory of {}", known->first));
       if (value.kind != ExternalValue::Kind::fresh || (!call && !function.hasAddressTaken())) continue;
-      auto const layout = layout_of_allocation(value, call, name);
-      allocations_[&owner].push_back(system_.add_object(layout.size, words_of(layout), layout.period));
-      system_.name(allocations_[&owner].back(), name);
+      allocations_[&owner].push_back(add_allocation(function, call, value, name));
     }
+}
+
+/// An object of a call. Of calls through hooks, those of sizes that are not known share one for each size of elements.
+Index Memory::add_allocation(llvm::Function const& function, llvm::CallBase const* call, ExternalValue const& value,
+                             std::string const& name) {
+  auto const layout = layout_of_allocation(value, call, name);
+  bool const is_array = layout.period == layout.size;
+  bool const is_shared = call && is_of_hook(*call) && is_array;
+  auto const key = std::tuple(&function, layout.size, layout.period);
+  if (auto const known = of_hooks_.find(key); is_shared && known != of_hooks_.end()) return known->second;
+  Index const object = system_.add_object(layout.size, words_of(layout), layout.period);
+  system_.name(object, is_shared ? fmt::format("{} through a hook", function.getName().str()) : name);
+  if (is_shared || !call) of_many_.insert(object);
+  if (is_shared) of_hooks_[key] = object;
+  return object;
 }
 
 /// A known size is one object's; a known element's size with an unknown count is an array's.

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,8 @@ class Memory {
   /// Objects that a call of a function outside makes, one for each `new` of its effects, in their order; of a function
   /// itself where it is called through pointers.
   std::vector<Index> const& allocations_of(llvm::Value const& call_or_function) const;
+  /// Whether an object stands for memory of many calls, of which neither the place nor the size is known.
+  bool is_of_many(Index first_field) const { return of_many_.contains(first_field); }
   /// The object that a function outside always returns.
   Index fixed_object_of(llvm::Function const& function) const { return fixed_.at(&function); }
 
@@ -73,6 +77,8 @@ class Memory {
   void add_functions();
   void add_locals(llvm::Function const& function);
   void add_allocations(llvm::Function const& function, llvm::Value const& owner, llvm::CallBase const* call);
+  Index add_allocation(llvm::Function const& function, llvm::CallBase const* call, ExternalValue const& value,
+                       std::string const& name);
 
   llvm::Module const& module_;
   Externals const& externals_;
@@ -82,6 +88,8 @@ class Memory {
   std::unordered_map<llvm::Value const*, Index> object_of_;
   std::unordered_map<llvm::Value const*, std::vector<Index>> allocations_;
   std::unordered_map<llvm::Function const*, Index> fixed_;
+  std::map<std::tuple<llvm::Function const*, Index, Index>, Index> of_hooks_;  // by bytes, and how many of them repeat
+  std::unordered_set<Index> of_many_;
 };
 
 }  // namespace hornbill::extract

@@ -458,6 +458,30 @@ int tested_twice_good(struct shape *s) {
   return s ? sum + (s->next != NULL) : sum + (int)sizeof *s->next;
 }
 
+// an allocator that programs may set
+static void *(*allocate)(size_t) = malloc;
+static void *clear(size_t n) {
+  void *p = calloc(1, n);
+  if (!p) abort();
+  return p;
+}
+void set_allocator(void) {
+  allocate = clear;
+}
+
+int hook_good(const char *s) {
+  char *p = allocate(strlen(s) + 1);
+  if (!p) return 0;
+  strcpy(p, s);
+  return p[0];
+}
+
+int hook_bad(const char *s) {
+  char *p = allocate(strlen(s) + 1);
+  strcpy(p, s);  // BAD null
+  return p[0];
+}
+
 int main(int argc, char **argv) {
   ended_bad();
   ended_good();
@@ -519,5 +543,8 @@ int main(int argc, char **argv) {
   step_bad();
   dbl_bad();
   dbl_good();
+  if (argc > 5) set_allocator();
+  hook_good(argv[0]);
+  hook_bad(argv[0]);
   return argv[0] == NULL;
 }

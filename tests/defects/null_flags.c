@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 struct node {
-  struct node *next;
+  struct node* next;
   int kind;
 };
 
@@ -18,7 +18,7 @@ static int flags_good(int verbose, int quiet) {
   if (is_quiet) puts("quiet");
   if (errors) puts("errors");
   if (warnings) puts("warnings");
-  char *p = NULL;
+  char* p = NULL;
   if (rand()) {
     p = malloc(10);
     if (!p) return 1;
@@ -39,7 +39,7 @@ static int flags_bad(int verbose, int quiet) {
   if (is_set) puts("set");
   if (is_quiet) puts("quiet");
   if (errors) puts("errors");
-  char *p = NULL;
+  char* p = NULL;
   if (rand()) {
     p = malloc(10);
     if (!p) return 1;
@@ -53,7 +53,7 @@ static int flags_bad(int verbose, int quiet) {
 // the number that a cleanup leaves by the way on which it was entered
 static int cleanup_good(void) {
   int state = 0;
-  char *p = malloc(10);
+  char* p = malloc(10);
   if (!p) return 1;
   if (rand()) {
     state = 1;
@@ -78,7 +78,7 @@ kept:
 
 static int cleanup_bad(void) {
   int state = 0;
-  char *p = malloc(10);
+  char* p = malloc(10);
   if (!p) return 1;
   if (rand()) {
     state = 1;
@@ -100,10 +100,10 @@ kept:
 }
 
 // a search that counts other things
-static int search_good(struct node *list) {
-  struct node *found = NULL;
+static int search_good(struct node* list) {
+  struct node* found = NULL;
   int has = 0, errors = 0, is_seen = 0, lines = 0;
-  for (struct node *n = list; n; n = n->next) {
+  for (struct node* n = list; n; n = n->next) {
     if (n->kind == 1) {
       found = n;
       has = 1;
@@ -118,10 +118,10 @@ static int search_good(struct node *list) {
   return has ? found->kind : 0;
 }
 
-static int search_bad(struct node *list) {
-  struct node *found = NULL;
+static int search_bad(struct node* list) {
+  struct node* found = NULL;
   int errors = 0, is_seen = 0, lines = 0;
-  for (struct node *n = list; n; n = n->next) {
+  for (struct node* n = list; n; n = n->next) {
     if (n->kind == 1) found = n;
     if (n->kind == 2) errors++;
     if (n->kind == 3) is_seen = 1;
@@ -133,8 +133,8 @@ static int search_bad(struct node *list) {
 }
 
 // what was never counted was never made
-static int count_good(int argc, char **argv) {
-  struct node *last = NULL;
+static int count_good(int argc, char** argv) {
+  struct node* last = NULL;
   int count = 0;
   for (int i = 1; i < argc; ++i)
     if (argv[i][0] == '-') {
@@ -147,8 +147,8 @@ static int count_good(int argc, char **argv) {
   return 0;
 }
 
-static int count_bad(int argc, char **argv) {
-  struct node *last = NULL;
+static int count_bad(int argc, char** argv) {
+  struct node* last = NULL;
   int count = 0;
   for (int i = 1; i < argc; ++i) {
     if (argv[i][0] == '-') {
@@ -162,7 +162,7 @@ static int count_bad(int argc, char **argv) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   struct node one = {NULL, argc}, two = {&one, 1};
   flags_good(argc > 1, argc > 2);
   flags_bad(argc > 1, argc > 2);

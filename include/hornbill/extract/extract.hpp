@@ -35,7 +35,8 @@ struct Options {
   /// The same of objects whose size is not known, such as those that malloc(n) returns.
   Index unknown_bytes = 960;
   /// Whether small functions whose result says what became of pointers are put into their callers, for alarms. Then
-  /// variables of such a function are those of its copies, too.
+  /// variables of such a function are those of its copies, too. And calls through variables that begin as `malloc`,
+  /// `free` or the like are of these alone; blocks from there whose size is not constant share objects.
   bool are_choices_inlined = false;
   std::vector<std::string> externals;  ///< files that say what further functions outside do; a later one counts
 };
