@@ -57,6 +57,9 @@ PointsToNames::PointsToNames(points_to::ConstraintSystem const& system, extract:
       for (auto const& operand : instruction.operands())
         if (Index const variable = bitcode.variable_of(*operand); variable != extract::nothing)
           value_of_.try_emplace(variable, operand);
+  std::unordered_map<std::string, int> times;
+  for (Index object = 0; object < system.num_objects(); ++object)
+    if (int const repeat = ++times[name_of_object(object)]; repeat > 1) repeat_of_[object] = repeat;
   if (system.place_of_constraint.empty()) return;
   for (std::size_t c = 0; c < system.constraints.size(); ++c)
     if (Index const place = system.place_of_constraint[c];
@@ -81,6 +84,12 @@ bool PointsToNames::is_anonymous(Index variable) const {
 }
 
 std::string PointsToNames::object(Index object) const {
+  auto const repeat = repeat_of_.find(object);
+  auto const name = name_of_object(object);
+  return repeat == repeat_of_.end() ? name : fmt::format("{} ({})", name, repeat->second);
+}
+
+std::string PointsToNames::name_of_object(Index object) const {
   auto const& names = system_.variable_names;
   if (!names.empty() && !names[object].empty()) return names[object];
   Index const first = first_[object];

@@ -77,12 +77,16 @@ class PointsToNames {
   std::string variable(Index variable);
   /// Whether a variable is of the analysis alone: no variable or value of the program.
   bool is_anonymous(Index variable) const;
+  /// Objects with one name, such as variables of several scopes, are numbered.
   std::string object(Index object) const;
 
  private:
+  std::string name_of_object(Index object) const;
+
   points_to::ConstraintSystem const& system_;
   Expressions& expressions_;
   std::vector<Index> first_;
+  std::unordered_map<Index, int> repeat_of_;  // of objects whose name is that of an earlier one
   std::unordered_map<Index, llvm::Value const*> value_of_;
   std::unordered_map<Index, Index> place_of_;  // of a constraint into a variable
 };
