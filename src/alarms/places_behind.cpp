@@ -75,7 +75,10 @@ bool ProgramFacts::is_freed_itself(Use const& use, llvm::Value const& load) {
   auto const* own = dyn_cast<llvm::LoadInst>(&load);
   if (!own || own->getFunction() != use.instruction->getFunction()) return false;
   auto const& values = tracker(*own->getFunction()).values();
-  return values.address_of(use.value()).base == values.leader_of(own) &&
+  auto const* freed = values.address_of(use.value()).base;
+  auto const* phi = dyn_cast<llvm::PHINode>(freed);
+  auto const is_own = [&](llvm::Value const* value) { return values.leader_of(value) == values.leader_of(own); };
+  return (is_own(freed) || (phi && std::ranges::any_of(phi->incoming_values(), is_own))) &&
          isa<llvm::Argument>(values.address_of(own->getPointerOperand()).base);
 }
 

@@ -321,6 +321,20 @@ ProgramFacts::BehindFree const& ProgramFacts::behind_free(Use const& use) {
   return at->second;
 }
 
+/// Where a block loaded a value from, if memory there still has it behind an edge; or none.
+llvm::Value const* ProgramFacts::place_behind(llvm::Value const& value, llvm::BasicBlock const& from,
+                                              llvm::BasicBlock const& to, Tracker const& tracker) {
+  auto const* load = dyn_cast<llvm::LoadInst>(&value);
+  if (!load || load->getParent() != &from) return nullptr;
+  auto const* pointer = load->getPointerOperand();
+  auto const address = tracker.values().address_of(pointer);
+  auto const* base = dyn_cast<llvm::PHINode>(address.base);
+  if (base && base->getParent() == &to) return nullptr;  // which is another one there
+  for (auto const* instruction = load->getNextNode(); instruction; instruction = instruction->getNextNode())
+    if (tracker.values().may_change(*instruction, address, *pointer)) return nullptr;
+  return pointer;
+}
+
 Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
   auto& tracker = this->tracker(*use.instruction->getFunction());
   auto const* root = tracker.values().address_of(use.value()).base;
@@ -340,6 +354,7 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
       auto const* other = dyn_cast<llvm::PHINode>(incoming);  // of the same block, it is another one behind the edge
       journey.names = {phi};
       if (!other || other->getParent() != phi->getParent()) journey.names.push_back(incoming);
+      journey.place = place_behind(*incoming, *journey.edge_from, *journey.edge_to, tracker);
       auto const stops = tracker.follow(journey);
       merge(stops.uses, all.uses);
       merge(stops.left_in, all.left_in);

@@ -228,6 +228,19 @@ std::map<std::string, Relations::Provider> Relations::providers() {
       {"Zeroes", {3, [this](Index r) { add_zeroes(r); }}},
       {"DataRead", {2, [this](Index r) { add_data_reads(r); }}},
       {"Reported", {2, [this](Index r) { add_reported(r); }}},
+      {"ElementsFreedBefore", pair_lookup([this](datalog::Value f, datalog::Value q) {
+         return are_elements_freed_before(vocabulary_.uses[f],
+                                          *llvm::cast<llvm::LoadInst>(vocabulary_.origins[q].value));
+       })},
+      {"InOneRun",
+       {3,
+        [this](Index r) {
+          database_.look_up(r, {7, [this](datalog::Columns, std::span<datalog::Value const> key, Found const& found) {
+                                  auto const* load = llvm::cast<llvm::LoadInst>(vocabulary_.origins[key[1]].value);
+                                  if (is_in_one_run(vocabulary_.uses[key[0]], *load, vocabulary_.objects[key[2]]))
+                                    found(key);
+                                }});
+        }}},
       {"Follows", pair_lookup([this](datalog::Value f, datalog::Value q) {
          return may_read_after(vocabulary_.uses[f], *llvm::cast<llvm::LoadInst>(vocabulary_.origins[q].value));
        })},

@@ -95,6 +95,8 @@ class ProgramFacts {
   bool is_not_null_at(llvm::Value const& pointer, llvm::Instruction const& at);
   std::vector<Use> const& dereferences_of(llvm::Value const& pointer, Tracker& tracker);
   Stops follow_freed(Use const& use, bool is_overwritten);
+  static llvm::Value const* place_behind(llvm::Value const& value, llvm::BasicBlock const& from,
+                                         llvm::BasicBlock const& to, Tracker const& tracker);
   std::vector<PlaceBehind> in_callers(Address const& place, llvm::Function const& function, bool is_left);
   std::vector<PlaceBehind> in_callers(Stops const& stops, llvm::Function const& function);
   void add_nulls(llvm::Instruction const& instruction, std::vector<Origin>& nulls);
@@ -163,6 +165,11 @@ class Relations {
   /// variables of its own, and in one run it is seen along its paths.
   static bool is_of_other_run(llvm::Instruction const& statement, llvm::Instruction const& load);
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
+  std::vector<llvm::Instruction const*> const& ways_within(llvm::Function const& function,
+                                                           llvm::Instruction const& statement);
+  bool is_in_one_run(Use const& use, llvm::LoadInst const& load, Index object);
+  /// Whether a loop in another function frees what it loads, and a load is from its own function's variable.
+  bool are_elements_freed_before(Use const& use, llvm::LoadInst const& load);
   void add_loads(Index relation, bool are_all);
   void add_parameters(Index relation);
   void add_reported(Index relation);
@@ -196,7 +203,9 @@ class Relations {
   struct Copy {
     Index from, first, to;  // variables, and the object that the block begins with
   };
-  std::unordered_map<Index, std::vector<Copy>> copies_;  // of what an object holds
+  std::unordered_map<Index, std::vector<Copy>> copies_;          // of what an object holds
+  std::unordered_map<Index, llvm::AllocaInst const*> local_of_;  // by object; none before it is asked for
+  std::map<std::pair<llvm::Function const*, llvm::Function const*>, std::vector<llvm::Instruction const*>> ways_within_;
   // addresses that loads read through, by set; and sets that have an object
   std::set<Index> read_variables_;
   std::map<Index, std::vector<Index>> variables_of_set_;

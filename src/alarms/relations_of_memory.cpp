@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
@@ -88,6 +89,56 @@ bool steps_on(llvm::LoadInst const& load) {
 }
 
 }  // namespace
+
+/// Where a function runs a statement: itself, or by calls that lead there.
+std::vector<llvm::Instruction const*> const& Relations::ways_within(llvm::Function const& function,
+                                                                    llvm::Instruction const& statement) {
+  auto const [at, is_new] = ways_within_.try_emplace({&function, statement.getFunction()});
+  if (is_new)
+    for (auto const& instruction : llvm::instructions(function))
+      if (auto const* call = dyn_cast<llvm::CallBase>(&instruction);
+          call && facts_.order().leads_to(*call, *statement.getFunction()))
+        at->second.push_back(call);
+  return at->second;
+}
+
+/// Each run of a function has variables of its own.
+bool Relations::is_in_one_run(Use const& use, llvm::LoadInst const& load, Index object) {
+  if (local_of_.empty())
+    for (auto const& function : facts_.effects().module())
+      for (auto const& instruction : llvm::instructions(function))
+        if (auto const* local = dyn_cast<llvm::AllocaInst>(&instruction))
+          local_of_[facts_.program().bitcode().memory().object_of(*local)] = local;
+  auto const local = local_of_.find(facts_.fields().first[object]);
+  if (local == local_of_.end()) return true;
+  auto const& function = *local->second->getFunction();
+  auto const reaches = [](llvm::Instruction const& first, llvm::Instruction const& then) {
+    return first.getNextNode() ? llvm::isPotentiallyReachable(first.getNextNode(), &then)
+                               : llvm::isPotentiallyReachable(&first, &then);
+  };
+  auto const ways = [&](llvm::Instruction const& statement) {
+    auto found = ways_within(function, statement);
+    if (statement.getFunction() == &function) found.push_back(&statement);
+    return found;
+  };
+  auto const& freeing = *use.instruction;
+  auto const& values = facts_.tracker(*freeing.getFunction()).values();
+  bool const is_next = values.address_of(use.value()).base == &load && steps_on(load);  // another element
+  for (auto const* first : ways(freeing))
+    for (auto const* then : ways(load)) {
+      if (reaches(*first, *then)) return true;
+      bool const is_in_one_call = first == then && first != &freeing && !is_next;
+      if (is_in_one_call && (freeing.getFunction() != load.getFunction() || reaches(freeing, load))) return true;
+    }
+  return false;
+}
+
+bool Relations::are_elements_freed_before(Use const& use, llvm::LoadInst const& load) {
+  auto const& values = facts_.tracker(*use.instruction->getFunction()).values();
+  auto const* freed = dyn_cast<llvm::LoadInst>(values.address_of(use.value()).base);
+  bool const is_own = isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load.getPointerOperand()));
+  return freed && is_own && use.instruction->getFunction() != load.getFunction() && steps_on(*freed);
+}
 
 /// Whether a load may read what was there at a use. One that reads what this function put there does so if a call lies
 /// between that leads to the use.

@@ -308,6 +308,7 @@ void list1_good(struct box *b) {
     free(i);
     i = n;
   }
+  b->head = NULL;
 }
 
 void list2_bad(struct box *b) {
