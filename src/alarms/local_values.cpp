@@ -212,15 +212,21 @@ void LocalValues::add_load(llvm::LoadInst const& load) {
   if (sources.values.size() == 1 && sources.values.front() != &load) leaders_[&load] = {sources.values.front()};
 }
 
-/// The initial value of a variable that nobody writes and whose address goes nowhere.
+/// What is at a place of a constant, or of a variable that nobody writes and whose address goes nowhere.
 llvm::Constant const* LocalValues::constant_of(llvm::LoadInst const& load) const {
-  auto const* global = dyn_cast<llvm::GlobalVariable>(load.getPointerOperand()->stripPointerCasts());
-  if (!global || !global->hasInitializer() || global->getValueType() != load.getType()) return nullptr;
-  bool const is_read_only = global->isConstant() ||
-                            (effects_.is_closed(*global) && std::ranges::all_of(global->users(), [](auto const* user) {
-                               return isa<llvm::LoadInst>(user);
-                             }));
-  return is_read_only ? global->getInitializer() : nullptr;
+  llvm::APInt offset(layout_.getIndexTypeSizeInBits(load.getPointerOperandType()), 0);
+  auto const* pointer = load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout_, offset, true);
+  auto const* global = dyn_cast<llvm::GlobalVariable>(pointer);
+  if (!global || !global->hasDefinitiveInitializer()) return nullptr;
+  auto* const initial = const_cast<llvm::Constant*>(global->getInitializer());  // which stays as it is
+  if (global->isConstant()) {
+    auto const* content = llvm::ConstantFoldLoadFromConst(initial, load.getType(), offset, layout_);
+    return content && !isa<llvm::UndefValue>(content) ? content : nullptr;
+  }
+  bool const is_read_only = effects_.is_closed(*global) && std::ranges::all_of(global->users(), [](auto const* user) {
+                              return isa<llvm::LoadInst>(user);
+                            });
+  return is_read_only && global->getValueType() == load.getType() ? initial : nullptr;
 }
 
 /// The constant that a function returns in any case.

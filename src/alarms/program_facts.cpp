@@ -372,9 +372,12 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
 
 std::vector<Use> const& ProgramFacts::uses_of(llvm::Argument const& parameter) {
   auto const [at, is_new] = uses_of_.try_emplace(&parameter);
-  if (!is_new) return at->second;
+  if (!is_new || parameter.getParent()->isDeclaration()) return at->second;
+  auto const& values = tracker(*parameter.getParent()).values();
   std::vector<llvm::Value const*> work{&parameter};
-  std::unordered_set<llvm::Value const*> seen{&parameter};
+  for (auto const& instruction : llvm::instructions(values.function()))  // which memory kept meanwhile
+    if (isa<llvm::LoadInst>(instruction) && values.leader_of(&instruction) == &parameter) work.push_back(&instruction);
+  std::unordered_set<llvm::Value const*> seen(work.begin(), work.end());
   while (!work.empty()) {
     auto const* value = work.back();
     work.pop_back();

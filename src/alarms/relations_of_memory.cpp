@@ -278,9 +278,13 @@ void Relations::add_null_globals(Index relation) {
         if (auto const* part = value.getAggregateElement(i)) self(self, *part, object, byte + i * size);
     }
   };
+  // Null in an array of constants mostly says where it ends.
+  auto const may_matter = [](llvm::GlobalVariable const& global) {
+    return !global.isConstant() || global.hasPrivateLinkage() || global.getValueType()->isStructTy();
+  };
   for (auto const& global : facts_.effects().module().globals())
-    if (has_pointers(*global.getValueType()) && global.hasInitializer() &&
-        (!global.isConstant() || global.hasPrivateLinkage()) && global.getName().substr(0, 5) != "llvm.")
+    if (has_pointers(*global.getValueType()) && global.hasInitializer() && may_matter(global) &&
+        global.getName().substr(0, 5) != "llvm.")
       visit(visit, *global.getInitializer(), facts_.program().bitcode().memory().object_of(global), 0);
 }
 

@@ -93,6 +93,29 @@ char passed_bad(struct item *i) {
   return first(i->name);  // BAD free
 }
 
+// structures of two words, which are passed in registers
+struct text {
+  char *begin;
+  long length;
+};
+
+static void drop_text(struct text t) {
+  free(t.begin);
+}
+
+int text_bad(int n) {
+  struct text t = {get(10), n};
+  drop_text(t);
+  return t.begin[0];  // BAD free
+}
+
+int text_good(int n) {
+  struct text t = {get(10), n};
+  int first = t.begin[0];
+  drop_text(t);
+  return first;
+}
+
 int main(int argc, char **argv) {
   struct box b = {{item("a")}, 1, get(2), item("a")}, c = {{item("a")}, 1, get(2), item("a")};
   member_bad(item("a"));
@@ -105,5 +128,7 @@ int main(int argc, char **argv) {
   local_good(argc);
   deeper_bad(&b);
   deeper_good(&c);
+  text_bad(argc);
+  text_good(argc);
   return told_bad(item("a"), argc) + through_bad(item("a")) + passed_bad(item("a")) + (argv[0] != NULL);
 }

@@ -76,6 +76,39 @@ int summed_bad(struct shape *s, int n) {
   return sum(s->data, n);
 }
 
+// tables of functions in which one may be missing
+struct operations {
+  int (*open)(int);
+  int (*close)(int);
+};
+static int open_file(int x) {
+  return x + 1;
+}
+static int close_file(int x) {
+  return x - 1;
+}
+static const struct operations of_files = {open_file, close_file};
+static const struct operations of_pipes = {open_file, NULL};
+static const struct operations *const tables[] = {&of_files, &of_pipes};
+
+int table_bad(int n) {
+  return of_pipes.close(n);  // BAD null
+}
+
+int table_good(int n) {
+  return of_files.close(n);
+}
+
+int chosen_table_bad(int n) {
+  const struct operations *o = tables[n & 1];
+  return o->close(n);  // BAD null
+}
+
+int chosen_table_good(int n) {
+  const struct operations *o = tables[n & 1];
+  return o->close ? o->close(n) : o->open(n);
+}
+
 int main(int argc, char **argv) {
   int data[] = {1, 2, 3, argc};
   struct point p = {1, 2};
@@ -84,6 +117,10 @@ int main(int argc, char **argv) {
   begun_good(argc, &p);
   found_good(&s, argc);
   twice_good(&s, data);
+  table_bad(argc);
+  table_good(argc);
+  chosen_table_bad(argc);
+  chosen_table_good(argc);
   return argc > 9 ? begun_bad(argc) + found_bad(&s, argc) + cleared_bad(&s) + twice_bad(&s) + summed_bad(&s, argc)
                   : argv[0] == NULL;
 }
