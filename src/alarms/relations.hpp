@@ -165,8 +165,8 @@ class Relations {
   /// variables of its own, and in one run it is seen along its paths.
   static bool is_of_other_run(llvm::Instruction const& statement, llvm::Instruction const& load);
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
-  std::vector<llvm::Instruction const*> const& ways_within(llvm::Function const& function,
-                                                           llvm::Instruction const& statement);
+  std::vector<llvm::Instruction const*> ways_within(llvm::Function const& function, llvm::Instruction const& statement);
+  llvm::AllocaInst const* local_of(Index object);
   bool is_in_one_run(Use const& use, llvm::LoadInst const& load, Index object);
   /// Whether a loop in another function frees what it loads, and a load is from its own function's variable.
   bool are_elements_freed_before(Use const& use, llvm::LoadInst const& load);
