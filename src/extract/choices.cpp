@@ -74,9 +74,27 @@ bool has_loop(llvm::Function const& function) {
   return !edges.empty();
 }
 
+bool may_be_inlined(llvm::Function const& function) {
+  return !function.isDeclaration() && !function.isVarArg() && !function.isInterposable();
+}
+
+/// Whether a function calls nothing, and loads, stores or returns a pointer.
+bool is_accessor(llvm::Function const& function, Externals const& externals) {
+  constexpr unsigned most_instructions = 16;
+  if (!may_be_inlined(function) || has_loop(function) || function.getName() == "main") return false;
+  unsigned instructions = 0;
+  bool is_any = false;
+  for (auto const& instruction : llvm::instructions(function)) {
+    if (instruction.isDebugOrPseudoInst() || instruction.isLifetimeStartOrEnd()) continue;
+    if (isa<llvm::CallBase, llvm::IndirectBrInst>(instruction) || ++instructions > most_instructions) return false;
+    is_any = is_any || is_about_pointers(instruction, externals);
+  }
+  return is_any;
+}
+
 bool is_choice(llvm::Function const& function, Externals const& externals) {
   constexpr unsigned most_instructions = 40, most_calls = 4;
-  if (function.isDeclaration() || function.isVarArg() || function.isInterposable()) return false;
+  if (!may_be_inlined(function)) return false;
   auto* const type = function.getReturnType();
   if (!type->isIntegerTy() && !type->isPointerTy()) return false;
   unsigned instructions = 0, calls = 0;
@@ -101,15 +119,18 @@ std::unordered_set<llvm::Function const*> inline_choices(llvm::Module& module, E
   auto& context = module.getContext();
   auto* const type = llvm::Type::getInt64Ty(context);
   std::vector<llvm::Function const*> found;
-  auto const is_wanted = [&](llvm::Function const& function) { return is_choice(function, externals); };
-  inline_calls(module, is_wanted, [&](llvm::Function& function) {
+  auto const mark = [&](llvm::Function& function) {
     found.push_back(&function);
     for (auto& instruction : llvm::instructions(function))
       if (!instruction.getMetadata(metadata))
         instruction.setMetadata(
             metadata,
             llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(type, ++number))));
-  });
+  };
+  inline_calls(
+      module, [&](llvm::Function const& function) { return is_choice(function, externals); }, mark);
+  inline_calls(
+      module, [&](llvm::Function const& function) { return is_accessor(function, externals); }, mark);
   std::unordered_set<llvm::Function const*> uncalled;
   for (auto const* function : found)
     if (function->use_empty() && function->getName() != "main" && (is_program || function->hasLocalLinkage()))

@@ -1,4 +1,4 @@
-// Small functions whose result says what became of pointers. Internal to src/extract.
+// Small functions that say what became of pointers, or hand them on. Internal to src/extract.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,7 @@ namespace hornbill::extract {
 
 /// Puts small functions that test, return, store or free pointers, and return one of several constants or null, into
 /// the functions that call them: there, a branch on the result says which way the function took.
+/// The same of those that do little else than load or store a pointer, such as getters and setters.
 /// \param is_program  nothing but `main` is called from outside
 /// \return functions that nobody calls then
 std::unordered_set<llvm::Function const*> inline_choices(llvm::Module& module, Externals const& externals,

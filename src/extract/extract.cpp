@@ -31,8 +31,11 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   use_memory_intrinsics(*module_);
   if (options.are_choices_inlined) call_functions_of_hooks(*module_, externals_);
   inline_allocators(*module_, externals_);
-  if (options.are_choices_inlined)
+  if (options.are_choices_inlined) {
     uncalled_ = inline_choices(*module_, externals_, !is_library(*module_, options.entry));
+    for (auto& function : *module_)
+      if (!function.isDeclaration()) promote_locals(function);
+  }
   find_originals();
   memory_ = std::make_unique<Memory>(*module_, externals_, options, system_, report);
   Translator translator(*module_, *memory_, externals_, options, system_, report);

@@ -88,6 +88,8 @@ class LinkErrors {
   std::string text_;
 };
 
+}  // namespace
+
 void promote_locals(llvm::Function& function) {
   std::vector<llvm::AllocaInst*> locals;
   for (auto& instruction : function.getEntryBlock())
@@ -97,8 +99,6 @@ void promote_locals(llvm::Function& function) {
   llvm::DominatorTree tree(function);
   llvm::PromoteMemToReg(locals, tree);
 }
-
-}  // namespace
 
 std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files, llvm::LLVMContext& context) {
   auto program = read_module(files.front(), context);

@@ -15,6 +15,9 @@ namespace hornbill::extract {
 /// \throws InputError naming the file, for what cannot be read, verified or linked, and where no function has a body
 std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files, llvm::LLVMContext& context);
 
+/// Local variables of a function whose address is not taken become values.
+void promote_locals(llvm::Function& function);
+
 /// Whether functions that other programs see are called from outside, or `main` alone.
 bool is_library(llvm::Module const& module, Entry entry);
 

@@ -231,7 +231,7 @@ static void add(struct box *b, struct item *i) {
 }
 
 static void free_box(struct box *b) {
-  for (int i = 0; i < b->count; i++) kill_item(b->items[i]);
+  for (int i = 0; i < b->count; i++) kill_item(b->items[i]);  // BAD free
   free(b);
 }
 
@@ -248,7 +248,7 @@ void box2_bad(void) {
   struct item *i = item("a");
   add(b, i);
   kill_item(i);
-  puts(b->items[0]->name);  // MISSED free
+  puts(b->items[0]->name);  // BAD free
 }
 
 void box3_bad(void) {
@@ -269,8 +269,8 @@ void box_good(void) {
 static struct box table;
 
 static struct item *lookup(const char *s) {
-  for (struct item *i = table.head; i; i = i->next)
-    if (!strcmp(i->name, s)) return i;
+  for (struct item *i = table.head; i; i = i->next)  // BAD free
+    if (!strcmp(i->name, s)) return i;  // BAD free
   return NULL;
 }
 
@@ -290,7 +290,7 @@ void table_bad(void) {
   insert(i);
   free(i);
   struct item *j = lookup("a");
-  if (j) j->value = 1;
+  if (j) j->value = 1;  // BAD free
 }
 
 void list1_bad(struct box *b) {
