@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -72,6 +73,8 @@ Conditions::Conditions(LocalValues const& values)
   }
   add_flags();
   add_tests_of_zero();
+  add_tests_of_cases();
+  add_orders();
   std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
   add_dependents();
 }
@@ -138,6 +141,83 @@ void Conditions::add_tests_of_zero() {
     tests_of_zero_[argument].push_back(test);
     counts_[values_.leader_of(test)] += 2;
   }
+}
+
+void Conditions::add_tests_of_cases() {
+  std::unordered_set<llvm::Value const*> numbers;
+  for (auto const& block : values_.function())
+    if (auto const* choice = dyn_cast<llvm::SwitchInst>(block.getTerminator()))
+      numbers.insert(values_.leader_of(choice->getCondition()));
+  if (numbers.empty()) return;
+  for (auto const& instruction : llvm::instructions(values_.function())) {
+    auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
+    if (!test || !test->isEquality() || !isa<llvm::ConstantInt>(test->getOperand(1))) continue;
+    auto const* number = values_.leader_of(test->getOperand(0));
+    if (!numbers.contains(number)) continue;
+    related_[number].push_back(test);
+    counts_[values_.leader_of(test)] += 2;
+    ++counts_[number];
+  }
+}
+
+bool Conditions::excludes(llvm::Value const* number, llvm::ConstantInt const& value, Facts const& facts,
+                          AreEqual const& are_equal) const {
+  auto const tests = related_.find(values_.leader_of(number));
+  return tests != related_.end() && std::ranges::any_of(tests->second, [&](llvm::Value const* related) {
+           auto const* test = llvm::cast<llvm::ICmpInst>(related);
+           auto const known = test->getOperand(1) == &value ? value_of(test, facts, are_equal) : std::nullopt;
+           return known && known->isOne() != (test->getPredicate() == llvm::CmpInst::ICMP_EQ);
+         });
+}
+
+void Conditions::learn_default(llvm::SwitchInst const& choice, Facts& facts) const {
+  auto const tests = related_.find(values_.leader_of(choice.getCondition()));
+  if (tests == related_.end()) return;
+  for (auto const* related : tests->second) {
+    auto const* test = llvm::cast<llvm::ICmpInst>(related);
+    bool const is_case =
+        std::ranges::any_of(choice.cases(), [&](auto const& way) { return way.getCaseValue() == test->getOperand(1); });
+    if (is_case) learn(test, test->getPredicate() == llvm::CmpInst::ICMP_NE, facts);
+  }
+}
+
+/// Tests by which a loop goes on while a number that it steps by one is less than another one.
+void Conditions::add_orders() {
+  std::map<std::pair<llvm::Value const*, llvm::Value const*>, std::vector<llvm::Value const*>> orders;
+  auto const sides = [&](llvm::ICmpInst const& test) {
+    return std::pair(values_.leader_of(test.getOperand(0)), values_.leader_of(test.getOperand(1)));
+  };
+  auto const steps_by_one = [](llvm::Value const* value) {
+    auto const* phi = dyn_cast<llvm::PHINode>(value);
+    return phi && std::ranges::any_of(phi->incoming_values(), [&](auto const& incoming) {
+             auto const* step = dyn_cast<llvm::BinaryOperator>(incoming);
+             auto const* by = step ? dyn_cast<llvm::ConstantInt>(step->getOperand(1)) : nullptr;
+             return by && by->isOne() && step->getOpcode() == llvm::Instruction::Add && step->getOperand(0) == phi;
+           });
+  };
+  for (auto const& instruction : llvm::instructions(values_.function()))
+    if (auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
+        test && (test->getPredicate() == llvm::CmpInst::ICMP_SLT || test->getPredicate() == llvm::CmpInst::ICMP_ULT) &&
+        steps_by_one(values_.leader_of(test->getOperand(0))))
+      orders[sides(*test)].push_back(test);
+  for (auto const& instruction : llvm::instructions(values_.function())) {
+    auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
+    auto const found = test && test->isEquality() ? orders.find(sides(*test)) : orders.end();
+    if (found == orders.end()) continue;
+    related_[values_.leader_of(test)] = found->second;
+    ++counts_[values_.leader_of(test)];
+    for (auto const* order : found->second) counts_[values_.leader_of(order)] += 2;
+  }
+}
+
+/// Whether both sides of an equality are equal, since the loop that counts up to there has ended.
+std::optional<bool> Conditions::is_at_end(llvm::Value const& leader, Facts const& facts, AreEqual const& are_equal,
+                                          int depth) const {
+  auto const orders = related_.find(&leader);
+  if (orders == related_.end()) return {};
+  for (auto const* order : orders->second)
+    if (auto const goes_on = value_of(order, facts, are_equal, depth + 1)) return goes_on->isZero();
+  return {};
 }
 
 void Conditions::learn_sizes(llvm::CallBase const& call, Facts& facts) const {
@@ -227,7 +307,12 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
       return said(*equal == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ));
     }
     auto const a = operand(0), b = operand(1);
-    if (!a || !b || a->getBitWidth() != b->getBitWidth()) return {};
+    if (!a || !b || a->getBitWidth() != b->getBitWidth()) {
+      auto const is_equal =
+          comparison->isEquality() ? is_at_end(*comparison, facts, are_equal, depth) : std::optional<bool>();
+      if (!is_equal) return {};
+      return said(*is_equal == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ));
+    }
     return said(llvm::ICmpInst::compare(*a, *b, comparison->getPredicate()));
   }
   if (is_and(leader) || is_or(leader)) {
@@ -320,7 +405,7 @@ void Conditions::drop_dead(llvm::BasicBlock const& block, Facts& facts) const {
   if (!live_) {
     std::vector<llvm::Value const*> leaders;
     for (auto const& [leader, count] : counts_) leaders.push_back(leader);
-    live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_);
+    live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_, related_);
   }
   std::erase_if(facts, [&](auto const& fact) { return !live_->is_live(*fact.first, block); });
 }

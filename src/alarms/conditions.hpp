@@ -46,6 +46,11 @@ class Conditions {
                                       int depth = 0) const;
   void learn(llvm::Value const* condition, bool is_true, Facts& facts) const;
   void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;
+  /// Whether a test has found that a number is not what a case of a switch is for.
+  bool excludes(llvm::Value const* number, llvm::ConstantInt const& value, Facts const& facts,
+                AreEqual const& are_equal) const;
+  /// A switch that has gone its default way: the number is none of its cases.
+  void learn_default(llvm::SwitchInst const& choice, Facts& facts) const;
   /// A function outside that returned null was not asked for nothing: comparisons of its arguments with zero.
   void learn_sizes(llvm::CallBase const& call, Facts& facts) const;
   /// A value is there anew: what was known of the last one, and of what depends on it, is not known of this one.
@@ -91,6 +96,10 @@ class Conditions {
   void add_dispatchers(llvm::SwitchInst const& choice);
   void add_flags();
   void add_tests_of_zero();
+  void add_tests_of_cases();
+  void add_orders();
+  std::optional<bool> is_at_end(llvm::Value const& leader, Facts const& facts, AreEqual const& are_equal,
+                                int depth) const;
   void add_dependents();
 
   LocalValues const& values_;
@@ -100,6 +109,9 @@ class Conditions {
   std::unordered_set<llvm::Value const*> flags_;        // phis of constants
   std::unordered_set<llvm::Value const*> counters_;     // phis that step on in loops
   std::unordered_map<llvm::Value const*, std::vector<llvm::ICmpInst const*>> tests_of_zero_;  // of leaders
+  /// Of numbers that a switch dispatches by, equalities with constants; of equalities with a number up to which a loop
+  /// counts, the tests by which it goes on. Both are asked where the others are.
+  Dependents related_;
   Dependents dependents_;
   mutable std::unique_ptr<LiveFacts> live_;  // none before it is asked for
 };

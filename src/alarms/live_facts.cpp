@@ -12,8 +12,8 @@ using llvm::dyn_cast, llvm::isa;
 
 /// Backwards, until nothing changes.
 LiveFacts::LiveFacts(LocalValues const& values, std::vector<llvm::Value const*> const& leaders,
-                     Dependents const& dependents)
-    : values_(values), dependents_(dependents) {
+                     Dependents const& dependents, Dependents const& related)
+    : values_(values), dependents_(dependents), related_(related) {
   for (auto const* leader : leaders) number_of_.try_emplace(leader, number_of_.size());
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
@@ -40,6 +40,8 @@ void LiveFacts::add_asked(llvm::Value const* value, llvm::BitVector& asked, int 
     if (asked.test(number->second)) return;
     asked.set(number->second);
   }
+  if (auto const related = related_.find(leader); related != related_.end() && depth < deepest_condition)
+    for (auto const* other : related->second) add_asked(other, asked, depth + 1);
   auto const* chosen = dyn_cast<llvm::SelectInst>(leader);
   if (depth == deepest_condition || !(chosen || is_of_conditions(leader))) return;
   if (chosen && chosen->getType()->isPointerTy()) return add_asked(chosen->getCondition(), asked, depth + 1);

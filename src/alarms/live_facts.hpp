@@ -19,7 +19,9 @@ using Dependents = std::unordered_map<llvm::Value const*, std::vector<llvm::Valu
 /// them, before the values that they are of are there anew. Other facts need not keep paths apart.
 class LiveFacts {
  public:
-  LiveFacts(LocalValues const& values, std::vector<llvm::Value const*> const& leaders, Dependents const& dependents);
+  /// \param related  conditions that are asked where another value is
+  LiveFacts(LocalValues const& values, std::vector<llvm::Value const*> const& leaders, Dependents const& dependents,
+            Dependents const& related);
 
   /// Whether the fact of a leader is live behind the phis of a block.
   bool is_live(llvm::Value const& leader, llvm::BasicBlock const& block) const;
@@ -31,7 +33,7 @@ class LiveFacts {
   llvm::BitVector live_out(llvm::BasicBlock const& block) const;
 
   LocalValues const& values_;
-  Dependents const& dependents_;
+  Dependents const &dependents_, &related_;
   llvm::DenseMap<llvm::Value const*, unsigned> number_of_;  // leaders
   llvm::DenseMap<llvm::BasicBlock const*, llvm::BitVector> live_;
 };

@@ -327,14 +327,18 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
     auto const known = conditions_.value_of(choice->getCondition(), state.facts, are_equal);
     for (auto const& way : choice->cases()) {
-      if (known && *known != way.getCaseValue()->getValue()) continue;
+      if (known ? *known != way.getCaseValue()->getValue()
+                : conditions_.excludes(choice->getCondition(), *way.getCaseValue(), state.facts, are_equal))
+        continue;
       auto next = state;
       if (!known && has_facts_)
         conditions_.learn_value(choice->getCondition(), way.getCaseValue()->getValue(), next.facts);
       go(block, *way.getCaseSuccessor(), std::move(next));
       if (known) return;
     }
-    return go(block, *choice->getDefaultDest(), state);
+    auto next = state;
+    if (has_facts_) conditions_.learn_default(*choice, next.facts);
+    return go(block, *choice->getDefaultDest(), std::move(next));
   }
   for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }

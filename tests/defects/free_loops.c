@@ -26,9 +26,9 @@ void loop2_bad(void) {
 void loop2_good(void) {
   char *p = get(10);
   for (int i = 0; i < 10; i++) {
-    if (i == 10) free(p);  // FALSE free
+    if (i == 10) free(p);
   }
-  free(p);  // FALSE free
+  free(p);
 }
 
 void loop3_bad(int n) {
