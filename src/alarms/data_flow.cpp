@@ -115,7 +115,8 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
     bool const is_translated = operand > 0 && is_character_table(*user.getOperand(0));  // such as by toupper
     next.push_back({&user, operand == 0 || is_translated ? -1 : static_cast<int>(operand)});
   } else if (isa<llvm::AnyMemIntrinsic>(user)) {
-    if (operand == 2) next.push_back({&user, 2});
+    bool const is_read = operand == 1 && isa<llvm::AnyMemTransferInst>(user);  // text, to which the pointer is
+    if (operand == 2 || is_read) next.push_back({&user, static_cast<int>(operand)});
   } else if (auto const* call = dyn_cast<llvm::CallBase>(&user)) {
     if (auto const* own = dyn_cast<llvm::IntrinsicInst>(call)) {
       if (is_number_of_same(*own)) next.push_back({call});
