@@ -458,58 +458,131 @@ bool fits(llvm::GetElementPtrInst const& gep, llvm::Value const& index) {
   return array && bits_of(index) < 32 && array->getNumElements() >= std::uint64_t{1} << bits_of(index);
 }
 
+/// What a comparison by size says of its first operand, where it is true.
+std::pair<bool, bool> upper_and_lower(llvm::CmpInst::Predicate predicate) {
+  using P = llvm::CmpInst::Predicate;
+  bool const is_less = predicate == P::ICMP_SLT || predicate == P::ICMP_SLE;
+  bool const is_less_without_sign = predicate == P::ICMP_ULT || predicate == P::ICMP_ULE;
+  return {is_less || is_less_without_sign, !is_less};
+}
+
 }  // namespace
 
-/// A comparison by size bounds a number, and what an own function says that compares it, whatever the answer; where the
-/// answer is known, so does the kind of character that it is, or a constant.
-bool DataFlow::bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
-                      Tracker const& tracker) const {
+/// What an own function says that compares a number, whatever the answer, bounds it; where the answer is known, so does
+/// the kind of character that it is, or a constant. A comparison by size does so on the side on which it is true.
+DataFlow::Bounds DataFlow::bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
+                                  Tracker const& tracker) const {
   auto const& values = tracker.values();
   auto const is_it = [&](llvm::Value const& value) { return number_in(value, values) == &number; };
+  auto const both_if = [](bool is_so) { return Bounds{is_so, is_so}; };
   auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
-  if (!comparison) return !condition.getType()->isIntegerTy(1) && is_it(condition);  // of a switch
-  bool const is_any = std::ranges::any_of(comparison->operands(), [&](auto const& operand) { return is_it(*operand); });
+  if (!comparison) return both_if(!condition.getType()->isIntegerTy(1) && is_it(condition));  // of a switch
+  bool const is_first = is_it(*comparison->getOperand(0)), is_second = is_it(*comparison->getOperand(1));
   bool const is_equal = truth && *truth == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
   bool const is_unequal = truth && !is_equal;
-  if (is_any && (!comparison->isEquality() || (is_equal && isa<llvm::ConstantInt>(comparison->getOperand(1)))))
-    return true;
+  if ((is_first || is_second) && !comparison->isEquality()) {
+    if (!truth) return both_if(true);
+    auto const predicate = is_first ? comparison->getPredicate() : comparison->getSwappedPredicate();
+    auto const [upper, lower] = upper_and_lower(*truth ? predicate : llvm::CmpInst::getInversePredicate(predicate));
+    return {upper, lower};
+  }
+  if ((is_first || is_second) && is_equal && isa<llvm::ConstantInt>(comparison->getOperand(1))) return both_if(true);
   auto const* question = question_in(comparison->getOperand(0));
   if (auto const* load = dyn_cast<llvm::LoadInst>(question))
     if (auto const* entry = dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand()))
-      return is_unequal && is_character_table(*entry->getPointerOperand()) && is_it(**std::prev(entry->op_end()));
+      return both_if(is_unequal && is_character_table(*entry->getPointerOperand()) &&
+                     is_it(**std::prev(entry->op_end())));
   auto const* call = dyn_cast<llvm::CallBase>(question);
   auto const* function = call ? extract::callee_of(*call) : nullptr;
   for (unsigned i = 0; function && i < call->arg_size(); ++i)
     if (is_it(*call->getArgOperand(i)))
-      return function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
-                                       : compares(*function, i);
-  return false;
+      return both_if(function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
+                                               : compares(*function, i));
+  return {};
+}
+
+/// Whether a number says how much a function outside has read: as much as it was asked for at most.
+bool DataFlow::is_count(llvm::Value const& number) const {
+  auto const* call = dyn_cast<llvm::CallBase>(&number);
+  auto const* effects = call ? effects_of(*call) : nullptr;
+  return effects && call->getType()->isIntegerTy() && std::ranges::none_of(*effects, [](Effect const& effect) {
+           bool const goes = effect.kind == Effect::Kind::taints || effect.kind == Effect::Kind::flows;
+           return goes && effect.argument == extract::ExternalEffect::result;
+         });
+}
+
+/// By the branches before a statement.
+DataFlow::Bounds DataFlow::bounds_at(llvm::Value const& number, llvm::Instruction const& at) {
+  auto& tracker = facts_.tracker(*at.getFunction());
+  Bounds all{is_count(number), false};
+  tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
+    all.add(bounds(condition, truth, number, tracker));
+    return all.are_both();
+  });
+  return all;
+}
+
+/// Where a phi gets it.
+DataFlow::Bounds DataFlow::bounds_on(llvm::Value const& number, llvm::PHINode const& phi, unsigned incoming) {
+  auto const& end = *phi.getIncomingBlock(incoming)->getTerminator();
+  auto all = bounds_at(number, end);
+  if (auto const* branch = dyn_cast<llvm::BranchInst>(&end); branch && branch->isConditional())
+    all.add(bounds(*branch->getCondition(), branch->getSuccessor(0) == phi.getParent(), number,
+                   facts_.tracker(*phi.getFunction())));
+  return all;
+}
+
+/// Whether a number may be less than zero, by how it is computed.
+bool DataFlow::may_be_negative(llvm::Value const& value, Tracker const& tracker, int depth) {
+  constexpr int deepest = 4;
+  if (auto const* constant = dyn_cast<llvm::ConstantInt>(&value)) return constant->isNegative();
+  if (depth == deepest) return true;
+  auto const goes_on = [&](llvm::Value const& operand) { return may_be_negative(operand, tracker, depth + 1); };
+  auto const is_bounded_on = [&](llvm::Value const& operand, Bounds const& known) {
+    return known.lower || !goes_on(operand);
+  };
+  if (isa<llvm::ZExtInst>(value)) return false;
+  if (isa<llvm::CastInst, llvm::FreezeInst>(value)) return goes_on(*llvm::cast<llvm::User>(value).getOperand(0));
+  if (auto const* phi = dyn_cast<llvm::PHINode>(&value)) {
+    for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
+      auto const& incoming = *phi->getIncomingValue(i);
+      if (!is_bounded_on(incoming, bounds_on(*number_in(incoming, tracker.values()), *phi, i))) return true;
+    }
+    return false;
+  }
+  if (auto const* select = dyn_cast<llvm::SelectInst>(&value)) {
+    auto const on = [&](llvm::Value const& operand, bool truth) {
+      return bounds(*select->getCondition(), truth, *number_in(operand, tracker.values()), tracker);
+    };
+    return !is_bounded_on(*select->getTrueValue(), on(*select->getTrueValue(), true)) ||
+           !is_bounded_on(*select->getFalseValue(), on(*select->getFalseValue(), false));
+  }
+  auto const* operation = dyn_cast<llvm::BinaryOperator>(&value);
+  auto const* by = operation ? dyn_cast<llvm::ConstantInt>(operation->getOperand(1)) : nullptr;
+  using Opcode = llvm::BinaryOperator;
+  return !(by && !by->isNegative() && !by->isZero() &&
+           (operation->getOpcode() == Opcode::And || operation->getOpcode() == Opcode::LShr ||
+            operation->getOpcode() == Opcode::URem || operation->getOpcode() == Opcode::UDiv));
 }
 
 bool DataFlow::is_bounded(llvm::Value const& value, llvm::Instruction const& at) {
-  auto& tracker = facts_.tracker(*at.getFunction());
-  auto const* number = number_in(value, tracker.values());
-  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
-    return bounds(condition, truth, *number, tracker);
-  });
+  auto const& tracker = facts_.tracker(*at.getFunction());
+  auto const& number = *number_in(value, tracker.values());
+  auto const known = bounds_at(number, at);
+  return known.upper && (known.lower || !may_be_negative(number, tracker));
 }
 
 /// Whether a number is chosen where it is compared, as the smaller one of two is.
 bool DataFlow::is_clamped(llvm::Instruction const& user, unsigned operand) {
   if (!user.getType()->isIntegerTy()) return false;
-  auto const& value = *user.getOperand(operand);
-  auto& tracker = facts_.tracker(*user.getFunction());
-  auto const* number = number_in(value, tracker.values());
+  auto const& tracker = facts_.tracker(*user.getFunction());
+  auto const& number = *number_in(*user.getOperand(operand), tracker.values());
+  Bounds known;
   if (auto const* select = dyn_cast<llvm::SelectInst>(&user))
-    return bounds(*select->getCondition(), operand == 1, *number, tracker);
-  auto const* phi = dyn_cast<llvm::PHINode>(&user);
-  if (!phi) return false;
-  auto const& end = *phi->getIncomingBlock(operand)->getTerminator();
-  auto const* branch = dyn_cast<llvm::BranchInst>(&end);
-  if (branch && branch->isConditional() &&
-      bounds(*branch->getCondition(), branch->getSuccessor(0) == phi->getParent(), *number, tracker))
-    return true;
-  return is_bounded(value, end);
+    known = bounds(*select->getCondition(), operand == 1, number, tracker);
+  else if (auto const* phi = dyn_cast<llvm::PHINode>(&user))
+    known = bounds_on(number, *phi, operand);
+  return known.upper && (known.lower || !may_be_negative(number, tracker));
 }
 
 bool DataFlow::is_sink(Origin const& statement) {

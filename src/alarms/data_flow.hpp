@@ -63,8 +63,22 @@ class DataFlow {
   void add_variadic(llvm::Function const& function, std::vector<Origin>& next);
   void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);
-  bool bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
-              Tracker const& tracker) const;
+  /// What is known of a number: that it is not too large, and not negative.
+  struct Bounds {
+    bool upper = false, lower = false;
+
+    bool are_both() const { return upper && lower; }
+    void add(Bounds const& other) {
+      upper = upper || other.upper;
+      lower = lower || other.lower;
+    }
+  };
+  Bounds bounds_at(llvm::Value const& number, llvm::Instruction const& at);
+  Bounds bounds_on(llvm::Value const& number, llvm::PHINode const& phi, unsigned incoming);
+  Bounds bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
+                Tracker const& tracker) const;
+  bool is_count(llvm::Value const& number) const;
+  bool may_be_negative(llvm::Value const& value, Tracker const& tracker, int depth = 0);
   bool is_clamped(llvm::Instruction const& user, unsigned operand);
 
   ProgramFacts& facts_;

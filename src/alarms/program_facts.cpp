@@ -202,7 +202,9 @@ std::vector<Use> ProgramFacts::tested_later() {
     };
     add(tested, at);
     auto const* phi = dyn_cast<llvm::PHINode>(tested);
-    for (unsigned i = 0; phi && i < phi->getNumIncomingValues(); ++i)
+    bool const has_null =
+        phi && std::ranges::any_of(phi->incoming_values(), [&](auto const& value) { return is_null(*value, tracker); });
+    for (unsigned i = 0; phi && !has_null && i < phi->getNumIncomingValues(); ++i)  // else null is what it asks for
       if (auto const& end = *phi->getIncomingBlock(i)->getTerminator(); tracker.is_before(*phi, end))
         add(tracker.values().leader_of(phi->getIncomingValue(i)), end);
   }
@@ -354,7 +356,7 @@ Stops ProgramFacts::follow_freed(Use const& use, bool is_overwritten) {
       auto const* other = dyn_cast<llvm::PHINode>(incoming);  // of the same block, it is another one behind the edge
       journey.names = {phi};
       if (!other || other->getParent() != phi->getParent()) journey.names.push_back(incoming);
-      journey.place = place_behind(*incoming, *journey.edge_from, *journey.edge_to, tracker);
+      if (!is_overwritten) journey.place = place_behind(*incoming, *journey.edge_from, *journey.edge_to, tracker);
       auto const stops = tracker.follow(journey);
       merge(stops.uses, all.uses);
       merge(stops.left_in, all.left_in);

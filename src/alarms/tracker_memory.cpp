@@ -51,7 +51,11 @@ bool Tracker::step_store(llvm::StoreInst const& store, State& state) {
     state.alive |= names_.of_place(address, pointer);
     if (is_behind(store.getValueOperand())) behind_ |= names_.of_place(address, nullptr);
   } else {
-    state.alive &= ~names_.of_place(address, nullptr);
+    auto const overwritten = state.alive & names_.of_place(address, nullptr);
+    // On some way through the loop that frees it, what is freed is taken out of where the loop began.
+    bool const is_of_loop = journey_->edge_to && journey_->place && !state.is_triggered;
+    stops_.may_be_overwritten = stops_.may_be_overwritten || (is_of_loop && overwritten != 0);
+    state.alive &= ~overwritten;
     drop_overwritten(store, state);
   }
   if (store.getValueOperand()->getType()->isStructTy()) {

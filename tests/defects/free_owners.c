@@ -423,6 +423,51 @@ void aos_good(int n) {
   free(v);
 }
 
+// getters and setters
+struct session {
+  char *user;
+};
+
+static char *user_of(struct session *s) {
+  return s->user;
+}
+
+static void set_user(struct session *s, char *user) {
+  s->user = user;
+}
+
+int getter_bad(void) {
+  struct session s = {get(10)};
+  char *user = user_of(&s);
+  free(s.user);
+  return user[0];  // BAD free
+}
+
+int getter_good(void) {
+  struct session s = {get(10)};
+  char *user = user_of(&s);
+  int first = user[0];
+  free(s.user);
+  return first;
+}
+
+int setter_bad(void) {
+  struct session s;
+  char *user = get(10);
+  set_user(&s, user);
+  free(user);
+  return s.user[0];  // BAD free
+}
+
+int setter_good(void) {
+  struct session s;
+  char *user = get(10);
+  set_user(&s, user);
+  free(user);
+  set_user(&s, "nobody");
+  return s.user[0];
+}
+
 int main(int argc, char **argv) {
   struct box *b = box();
   b->head = item("x");
@@ -465,5 +510,9 @@ int main(int argc, char **argv) {
   nested_good();
   aos_bad(argc);
   aos_good(argc);
+  getter_bad();
+  getter_good();
+  setter_bad();
+  setter_good();
   return argv[0] == NULL;
 }

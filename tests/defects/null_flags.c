@@ -162,6 +162,52 @@ static int count_bad(int argc, char** argv) {
   return 0;
 }
 
+// a switch on what was asked before
+static int switch_good(int kind, char *text) {
+  char *p = NULL;
+  if (kind == 1) p = text;
+  switch (kind) {
+    case 1: return p[0];
+    case 2: return 2;
+    default: return 0;
+  }
+}
+
+static int switch_bad(int kind, char *text) {
+  char *p = NULL;
+  if (kind == 1) p = text;
+  switch (kind) {
+    case 1: return 1;
+    case 2: return p[0];  // BAD null
+    default: return 0;
+  }
+}
+
+// a loop that ends where nothing was found
+static int end_good(int argc, char **argv) {
+  char *found = NULL;
+  int i;
+  for (i = 1; i < argc; ++i)
+    if (argv[i][0] == '-') {
+      found = argv[i];
+      break;
+    }
+  if (i == argc) return 0;
+  return found[1];
+}
+
+static int end_bad(int argc, char **argv) {
+  char *found = NULL;
+  int i;
+  for (i = 1; i < argc; ++i)
+    if (argv[i][0] == '-') {
+      found = argv[i];
+      break;
+    }
+  if (i == 1) return 0;
+  return found[1];  // BAD null
+}
+
 int main(int argc, char** argv) {
   struct node one = {NULL, argc}, two = {&one, 1};
   flags_good(argc > 1, argc > 2);
@@ -171,5 +217,9 @@ int main(int argc, char** argv) {
   search_good(&two);
   search_bad(&two);
   count_good(argc, argv);
+  switch_good(argc, argv[0]);
+  switch_bad(argc, argv[0]);
+  end_good(argc, argv);
+  end_bad(argc, argv);
   return count_bad(argc, argv);
 }

@@ -97,10 +97,65 @@ int part_good(char *text) {
   return part ? system(part) : 0;
 }
 
+// one side of a range
+int upper_bad(char *text) {
+  int i = atoi(text);
+  if (i > 8) return 0;
+  return table[i];  // BAD taint
+}
+int lower_bad(char *text) {
+  int i = atoi(text);
+  if (i < 0) return 0;
+  return table[i];  // BAD taint
+}
+int both_good(char *text) {
+  int i = atoi(text);
+  if (i < 0 || i > 8) return 0;
+  return table[i];
+}
+int raised_bad(char *text) {
+  int i = atoi(text);
+  if (i < 0) i = 0;
+  return table[i];  // BAD taint
+}
+int raised_good(char *text) {
+  int i = atoi(text);
+  if (i < 0) i = 0;
+  if (i > 8) i = 8;
+  return table[i];
+}
+int without_sign_good(char *text) {
+  unsigned i = atoi(text);
+  return i < 9 ? table[i] : 0;
+}
+
+// as much as there was room for
+int count_good(void) {
+  char line[40];
+  int n = fread(line, 1, sizeof line - 1, stdin);
+  if (n < 0) return 0;
+  line[n] = 0;
+  return line[0];
+}
+
+// text that is copied as a block
+int block_bad(char *text) {
+  char command[40];
+  memcpy(command, text, sizeof command - 1);
+  command[39] = 0;
+  return system(command);  // BAD taint
+}
+int block_good(char *text) {
+  char command[40];
+  memcpy(command, text, sizeof command - 1);
+  memcpy(command, "ls", 3);
+  return system(command);
+}
+
 int main(int argc, char **argv) {
   char *text = argv[argc - 1];
   return clamped_bad(text) + clamped_good(text) + limited_good(text) + asked_bad(text) + asked_good(text) +
          chosen_bad(text) + chosen_good(text) + digit_bad() + digit_good() + no_digit_bad() + one_of_bad(text) + byte_bad((unsigned char *)text) +
          byte_good((unsigned char *)text) + length_good(text) + number_bad(text) + number_good(text) + part_bad(text) +
-         part_good(text);
+         part_good(text) + upper_bad(text) + lower_bad(text) + both_good(text) + raised_bad(text) + raised_good(text) + without_sign_good(text) + count_good() + block_bad(text) + block_good(text);
 }
