@@ -127,10 +127,10 @@ std::unordered_set<llvm::Function const*> inline_choices(llvm::Module& module, E
             metadata,
             llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(type, ++number))));
   };
-  inline_calls(
-      module, [&](llvm::Function const& function) { return is_choice(function, externals); }, mark);
-  inline_calls(
-      module, [&](llvm::Function const& function) { return is_accessor(function, externals); }, mark);
+  auto const is_first = [&](llvm::Function const& function) { return is_choice(function, externals); };
+  auto const is_second = [&](llvm::Function const& function) { return is_accessor(function, externals); };
+  inline_calls(module, is_first, mark);
+  inline_calls(module, is_second, mark);
   std::unordered_set<llvm::Function const*> uncalled;
   for (auto const* function : found)
     if (function->use_empty() && function->getName() != "main" && (is_program || function->hasLocalLinkage()))
