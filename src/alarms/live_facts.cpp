@@ -62,7 +62,7 @@ llvm::BitVector LiveFacts::live_out(llvm::BasicBlock const& block) const {
     for (auto const& phi : next->phis()) forget(phi, behind_phis);
     live |= behind_phis;
     for (auto const& phi : next->phis())
-      if (number_of_.contains(&phi)) add_asked(phi.getIncomingValueForBlock(&block), live);
+      if (number_of_.count(&phi) != 0) add_asked(phi.getIncomingValueForBlock(&block), live);
   }
   return live;
 }
