@@ -210,7 +210,8 @@ void Conditions::add_orders() {
   }
 }
 
-/// Whether both sides of an equality are equal, since the loop that counts up to there has ended.
+/// Whether both sides of an equality are equal, since the loop that counts up to there has ended. It is taken for
+/// granted that it began below, and has no other steps.
 std::optional<bool> Conditions::is_at_end(llvm::Value const& leader, Facts const& facts, AreEqual const& are_equal,
                                           int depth) const {
   auto const orders = related_.find(&leader);

@@ -204,7 +204,8 @@ class Relations {
     Index from, first, to;  // variables, and the object that the block begins with
   };
   std::unordered_map<Index, std::vector<Copy>> copies_;          // of what an object holds
-  std::unordered_map<Index, llvm::AllocaInst const*> local_of_;  // by object; none before it is asked for
+  std::unordered_map<Index, llvm::AllocaInst const*> local_of_;  // by object
+  bool are_locals_known_ = false;
   std::map<std::pair<llvm::Function const*, llvm::Function const*>, std::vector<llvm::Instruction const*>> ways_within_;
   // addresses that loads read through, by set; and sets that have an object
   std::set<Index> read_variables_;

@@ -1,6 +1,7 @@
 // Whether a load may run after a statement that freed what it reads.
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <llvm/Analysis/CFG.h>
@@ -55,7 +56,7 @@ std::vector<llvm::Instruction const*> Relations::ways_within(llvm::Function cons
 
 /// The variable of a function that an object is; none of other objects.
 llvm::AllocaInst const* Relations::local_of(Index object) {
-  if (local_of_.empty())
+  if (!std::exchange(are_locals_known_, true))
     for (auto const& function : facts_.effects().module())
       for (auto const& instruction : llvm::instructions(function))
         if (auto const* local = dyn_cast<llvm::AllocaInst>(&instruction))
@@ -81,8 +82,9 @@ bool Relations::is_in_one_run(Use const& use, llvm::LoadInst const& load, Index 
   auto const& freeing = *use.instruction;
   auto const& values = facts_.tracker(*freeing.getFunction()).values();
   bool const is_next = values.address_of(use.value()).base == &load && steps_on(load);  // another element
+  auto const ways_of_load = ways_within(function, load);
   for (auto const* first : ways_within(function, freeing))
-    for (auto const* then : ways_within(function, load)) {
+    for (auto const* then : ways_of_load) {
       if (reaches(*first, *then)) return true;
       bool const is_in_one_call = first == then && first != &freeing && !is_next;
       if (is_in_one_call && (freeing.getFunction() != load.getFunction() || reaches(freeing, load))) return true;
