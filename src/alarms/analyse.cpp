@@ -195,7 +195,7 @@ void Analysis::add_clause(std::string const& rule_name, std::vector<Index> const
 }
 
 /// The file and the line with which an alarm's name begins.
-std::pair<std::string, Index> place_of(std::string const& name) {
+std::pair<std::string, Index> file_and_line_of(std::string const& name) {
   auto const line = name.find(':');
   if (line == std::string::npos) return {};
   return {name.substr(0, line), static_cast<Index>(std::strtol(name.c_str() + line + 1, nullptr, 10))};
@@ -205,10 +205,10 @@ std::pair<std::string, Index> place_of(std::string const& name) {
 void Analysis::add_agreements(std::vector<Index> const& of_ours) {
   std::map<Index, std::vector<Index>> alarms_in_line;
   for (Index const alarm : of_ours)
-    alarms_in_line[place_of(analysed_.clauses.tuple_names[alarm]).second].push_back(alarm);
+    alarms_in_line[file_and_line_of(analysed_.clauses.tuple_names[alarm]).second].push_back(alarm);
   for (auto const& report : options_.reports)
     for (Index const alarm : alarms_in_line[report.line]) {
-      if (!may_be_same_file(place_of(analysed_.clauses.tuple_names[alarm]).first, report.file)) continue;
+      if (!may_be_same_file(file_and_line_of(analysed_.clauses.tuple_names[alarm]).first, report.file)) continue;
       add_clause("reported.agrees", {alarm}, tuple_of(report.text()));
     }
 }

@@ -18,7 +18,7 @@ bool is_of_conditions(llvm::Value const* value) {
          isa<llvm::BinaryOperator>(value);
 }
 
-Facts::const_iterator place_of(Facts const& facts, llvm::Value const* leader) {
+Facts::const_iterator fact_of(Facts const& facts, llvm::Value const* leader) {
   return std::ranges::lower_bound(facts, leader, std::less<>(), &Facts::value_type::first);
 }
 
@@ -284,7 +284,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
                                                 int depth) const {
   auto const [leader, is_negated] = values_.condition_of(value);
   if (auto const* constant = dyn_cast<llvm::ConstantInt>(leader)) return constant->getValue();
-  if (auto const found = place_of(facts, leader); found != facts.end() && found->first == leader)
+  if (auto const found = fact_of(facts, leader); found != facts.end() && found->first == leader)
     return is_negated ? ~found->second : found->second;
   if (!is_of_conditions(leader) || depth == deepest_condition) return {};
   auto const operand = [&](unsigned i) {
@@ -352,7 +352,7 @@ void Conditions::learn_value(llvm::Value const* value, llvm::APInt const& known,
   if (isa<llvm::Constant>(leader) || depth == deepest_condition) return;
   auto const own = is_negated ? ~known : known;
   if (counts_.contains(leader)) {
-    auto const at = place_of(facts, leader);
+    auto const at = fact_of(facts, leader);
     if (at != facts.end() && at->first == leader)
       std::ignore = facts[static_cast<std::size_t>(at - facts.begin())].second = own;  // a class that nvcc wants used
     else
@@ -396,7 +396,7 @@ void Conditions::forget(llvm::Instruction const& instruction, Facts& facts) cons
   auto const found = dependents_.find(&instruction);
   if (found == dependents_.end()) return;
   for (auto const* leader : found->second) {
-    auto const at = place_of(facts, leader);
+    auto const at = fact_of(facts, leader);
     if (at != facts.end() && at->first == leader) facts.erase(at);
   }
 }

@@ -22,7 +22,7 @@ namespace hornbill::alarms {
 using Facts = std::vector<std::pair<llvm::Value const*, llvm::APInt>>;
 
 /// Where the fact of a leader is, or would be.
-Facts::const_iterator place_of(Facts const& facts, llvm::Value const* leader);
+Facts::const_iterator fact_of(Facts const& facts, llvm::Value const* leader);
 
 constexpr int deepest_condition = 12;  ///< operands of operands that are asked what an expression is
 /// Whether operands may decide what an expression is, and facts of them are so asked.

@@ -53,7 +53,7 @@ namespace {
 bool add(Facts const& further, Facts& facts) {
   bool all_agree = true;
   for (auto const& [leader, value] : further) {
-    auto const at = place_of(facts, leader);
+    auto const at = fact_of(facts, leader);
     if (at == facts.end() || at->first != leader)
       facts.insert(at, {leader, value});
     else

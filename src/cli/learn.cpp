@@ -71,7 +71,7 @@ void write_rules(analysis::Learned const& learned, std::string const& file) {
   io::write_atomically(file, text);
 }
 
-void print_json(LearnArguments const& a, analysis::Learned const& learned) {
+void print_learned(LearnArguments const& a, analysis::Learned const& learned) {
   nlohmann::json json{{"runs", a.runs.size()},
                       {"converged", learned.converged},
                       {"log_likelihood", learned.log_likelihood},
@@ -83,7 +83,7 @@ void print_json(LearnArguments const& a, analysis::Learned const& learned) {
   for (auto const& step : learned.steps)
     json["steps"].push_back(
         {{"log_likelihood", step.log_likelihood}, {"change", step.change}, {"unconverged", step.unconverged}});
-  cli::print_json(json);
+  print_json(json);
 }
 
 void print_text(LearnArguments const& a, analysis::Learned const& learned) {
@@ -127,7 +127,7 @@ int learn(LearnArguments& a) {
   }
   if (!a.output.empty()) write_rules(learned, a.output);
   if (a.json)
-    print_json(a, learned);
+    print_learned(a, learned);
   else
     print_text(a, learned);
   int const unconverged = learned.unconverged;

@@ -34,19 +34,19 @@ constexpr char const* solving_options[] = {
     "--value-numbering", "--no-cycles", "--no-hybrid-cycles", "--no-hubs", "--backend", "--solver", "--memory"};
 
 /// A line on a terminal that counts rounds, as long as this is there.
-class Progress {
+class RoundProgress {
  public:
-  explicit Progress(points_to::SolveOptions& options) : is_shown_(shows_progress()) {
+  explicit RoundProgress(points_to::SolveOptions& options) : is_shown_(shows_progress()) {
     if (is_shown_)
       options.progress = [](int rounds, std::size_t sets) {
         fmt::print(stderr, "\rround {}, {} distinct sets ", rounds, sets);
       };
   }
-  ~Progress() {
+  ~RoundProgress() {
     if (is_shown_) fmt::print(stderr, "\r{:60}\r", "");
   }
-  Progress(Progress const&) = delete;
-  Progress& operator=(Progress const&) = delete;
+  RoundProgress(RoundProgress const&) = delete;
+  RoundProgress& operator=(RoundProgress const&) = delete;
 
  private:
   bool is_shown_;
@@ -89,7 +89,7 @@ void solve(PointsToArguments const& a, io::PointsTo& points_to, PointsToRun& run
   auto const plan = solver.plan(points_to.constraints);
   auto options = a.solve;
   try {
-    Progress const progress(options);
+    RoundProgress const progress(options);
     points_to.solution = solver.solve(plan, points_to.solution, options);
   } catch (CapacityError const& e) {
     throw CapacityError(fmt::format("{}: {}, and more may be needed later; {}", a.file, e.what(),

@@ -309,7 +309,7 @@ Model read_from(hdf5::Reader const& in) {
   return model;
 }
 
-std::string image_of(Model const& model, std::string const& file) {
+std::string image_of_model(Model const& model, std::string const& file) {
   hdf5::Writer out(file);
   hdf5::write_format(out);
   write_graph(out, model.graph);
@@ -333,7 +333,7 @@ std::string image_of(Model const& model, std::string const& file) {
 
 bool is_hdf5(std::string const& file) { return file.ends_with(".h5") || file.ends_with(".hdf5"); }
 
-Model read_hdf5(std::string const& file) { return hdf5::read_file(file, read_from, image_of); }
+Model read_hdf5(std::string const& file) { return hdf5::read_file(file, read_from, image_of_model); }
 
 void write_hdf5(Model const& model, std::string const& file) {
   auto require_names = [](auto const& map, char const* what) {
@@ -344,7 +344,7 @@ void write_hdf5(Model const& model, std::string const& file) {
   require_names(model.queries, "query");
   require_names(model.marginals, "set of marginals");
   require_names(model.messages, "set of messages");
-  write_atomically(file, image_of(model, file));
+  write_atomically(file, image_of_model(model, file));
 }
 
 }  // namespace hornbill::io
