@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -75,6 +76,7 @@ Conditions::Conditions(LocalValues const& values)
   add_tests_of_zero();
   add_tests_of_cases();
   add_orders();
+  add_ranges();
   std::erase_if(counts_, [](auto const& count) { return count.second < 2; });
   add_dependents();
 }
@@ -221,6 +223,44 @@ std::optional<bool> Conditions::is_at_end(llvm::Value const& leader, Facts const
   return {};
 }
 
+/// Tests of one number with constants. Equalities say nothing of each other that the number itself would not.
+void Conditions::add_ranges() {
+  constexpr std::size_t most = 8;
+  std::map<std::pair<llvm::Value const*, llvm::Type*>, std::vector<llvm::ICmpInst const*>>
+      tests_of;  // and of its width
+  for (auto const& instruction : llvm::instructions(values_.function())) {
+    auto const* test = dyn_cast<llvm::ICmpInst>(values_.leader_of(&instruction));
+    if (!test || !isa<llvm::ConstantInt>(test->getOperand(1)) || !counts_.contains(test)) continue;
+    auto const* number = test->getOperand(0);
+    auto& tests = tests_of[{values_.leader_of(number), number->getType()}];
+    if (std::ranges::find(tests, test) == tests.end()) tests.push_back(test);
+  }
+  for (auto const& [number, tests] : tests_of)
+    for (auto const* test : tests) {
+      if (tests.size() > most) break;
+      for (auto const* other : tests)
+        if (other != test && !(test->isEquality() && other->isEquality())) ranges_[test].push_back(other);
+      if (ranges_.contains(test)) ++counts_[test];
+    }
+}
+
+std::optional<bool> Conditions::by_ranges(llvm::ICmpInst const& leader, Facts const& facts) const {
+  auto const tests = ranges_.find(&leader);
+  if (tests == ranges_.end()) return {};
+  auto const range_of = [](llvm::ICmpInst const& test, bool truth) {
+    return llvm::ConstantRange::makeExactICmpRegion(truth ? test.getPredicate() : test.getInversePredicate(),
+                                                    llvm::cast<llvm::ConstantInt>(test.getOperand(1))->getValue());
+  };
+  auto const asked = range_of(leader, true);
+  auto known = llvm::ConstantRange::getFull(asked.getBitWidth());
+  for (auto const* test : tests->second)
+    if (auto const fact = fact_of(facts, test); fact != facts.end() && fact->first == test)
+      known = known.intersectWith(range_of(*llvm::cast<llvm::ICmpInst>(test), fact->second.isOne()));
+  if (asked.contains(known)) return true;
+  if (asked.intersectWith(known).isEmptySet()) return false;
+  return {};
+}
+
 void Conditions::learn_sizes(llvm::CallBase const& call, Facts& facts) const {
   for (auto const& argument : call.args())
     if (auto const tests = tests_of_zero_.find(values_.leader_of(argument)); tests != tests_of_zero_.end())
@@ -309,6 +349,7 @@ std::optional<llvm::APInt> Conditions::value_of(llvm::Value const* value, Facts 
     }
     auto const a = operand(0), b = operand(1);
     if (!a || !b || a->getBitWidth() != b->getBitWidth()) {
+      if (auto const truth = by_ranges(*comparison, facts)) return said(*truth);
       auto const is_equal =
           comparison->isEquality() ? is_at_end(*comparison, facts, are_equal, depth) : std::optional<bool>();
       if (!is_equal) return {};
@@ -406,7 +447,12 @@ void Conditions::drop_dead(llvm::BasicBlock const& block, Facts& facts) const {
   if (!live_) {
     std::vector<llvm::Value const*> leaders;
     for (auto const& [leader, count] : counts_) leaders.push_back(leader);
-    live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_, related_);
+    auto related = related_;
+    for (auto const& [test, others] : ranges_) {
+      auto& asked = related[test];
+      asked.insert(asked.end(), others.begin(), others.end());
+    }
+    live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_, std::move(related));
   }
   std::erase_if(facts, [&](auto const& fact) { return !live_->is_live(*fact.first, block); });
 }

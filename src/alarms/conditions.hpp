@@ -46,11 +46,6 @@ class Conditions {
                                       int depth = 0) const;
   void learn(llvm::Value const* condition, bool is_true, Facts& facts) const;
   void learn_value(llvm::Value const* value, llvm::APInt const& known, Facts& facts, int depth = 0) const;
-  /// Whether a test has found that a number is not what a case of a switch is for.
-  bool excludes(llvm::Value const* number, llvm::ConstantInt const& value, Facts const& facts,
-                AreEqual const& are_equal) const;
-  /// A switch that has gone its default way: the number is none of its cases.
-  void learn_default(llvm::SwitchInst const& choice, Facts& facts) const;
   /// A function outside that returned null was not asked for nothing: comparisons of its arguments with zero.
   void learn_sizes(llvm::CallBase const& call, Facts& facts) const;
   /// A value is there anew: what was known of the last one, and of what depends on it, is not known of this one.
@@ -58,7 +53,10 @@ class Conditions {
   bool may_forget(llvm::Instruction const& instruction) const { return dependents_.contains(&instruction); }
   /// Numbers that phis of a block get along an edge, and comparisons of its pointers with null.
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
-  /// The same, and what the branch says that leads there.   \return whether it may lead there
+  /// Where a block may lead, and the facts there, before its phis; once for each edge.
+  std::vector<std::pair<llvm::BasicBlock const*, Facts>> ways_out_of(llvm::BasicBlock const& block, Facts const& facts,
+                                                                     AreEqual const& are_equal) const;
+  /// The same as `enter`, and what the branch says that leads there.   \return whether it may lead there
   bool take(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
   /// Leaves facts that may be asked behind the phis of a block.
   void drop_dead(llvm::BasicBlock const& block, Facts& facts) const;
@@ -72,7 +70,7 @@ class Conditions {
   /// Whether a branch that was taken before a block begins has such a condition, or one that is made of it; or is by
   /// one of a number's values. Of what a condition is made of, the truth may not be known.
   using IsWanted = std::function<bool(llvm::Value const& condition, std::optional<bool> truth)>;
-  bool is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const;
+  bool is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted, int depth = 0) const;
   /// Whether an instruction has run whenever another one runs.
   bool is_before(llvm::Instruction const& first, llvm::Instruction const& then) const {
     return tree_.dominates(&first, &then);
@@ -88,6 +86,15 @@ class Conditions {
   bool is_possible(llvm::BasicBlock const& block) const { return decided_at(block, true).has_value(); }
 
  private:
+  /// Whether a test has found that a number is not what a case of a switch is for.
+  bool excludes(llvm::Value const* number, llvm::ConstantInt const& value, Facts const& facts,
+                AreEqual const& are_equal) const;
+  /// A switch that has gone its default way: the number is none of its cases.
+  void learn_default(llvm::SwitchInst const& choice, Facts& facts) const;
+  bool is_decided_by(llvm::Value const& condition, std::optional<bool> truth, IsWanted const& is_wanted,
+                     int depth) const;
+  std::optional<Facts> facts_along(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts const& facts,
+                                   AreEqual const& are_equal) const;
   std::optional<Facts> decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const;
   std::vector<llvm::BasicBlock const*> chain_to(llvm::BasicBlock const& block) const;
   bool has_numbers(llvm::BasicBlock const& block) const;
@@ -100,6 +107,9 @@ class Conditions {
   void add_orders();
   std::optional<bool> is_at_end(llvm::Value const& leader, Facts const& facts, AreEqual const& are_equal,
                                 int depth) const;
+  void add_ranges();
+  /// Whether a test is true, by what others have found of its number.
+  std::optional<bool> by_ranges(llvm::ICmpInst const& leader, Facts const& facts) const;
   void add_dependents();
 
   LocalValues const& values_;
@@ -112,6 +122,7 @@ class Conditions {
   /// Of numbers that a switch dispatches by, equalities with constants; of equalities with a number up to which a loop
   /// counts, the tests by which it goes on. Both are asked where the others are.
   Dependents related_;
+  Dependents ranges_;  // tests of a number with constants: the others of the same number
   Dependents dependents_;
   mutable std::unique_ptr<LiveFacts> live_;  // none before it is asked for
 };

@@ -32,15 +32,58 @@ void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
   for (auto const& [value, number] : numbers) learn_value(value, number, facts);
 }
 
+std::vector<std::pair<llvm::BasicBlock const*, Facts>> Conditions::ways_out_of(llvm::BasicBlock const& block,
+                                                                               Facts const& facts,
+                                                                               AreEqual const& are_equal) const {
+  std::vector<std::pair<llvm::BasicBlock const*, Facts>> ways;
+  auto const* terminator = block.getTerminator();
+  if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
+    auto const known = value_of(branch->getCondition(), facts, are_equal);
+    for (unsigned side : {0u, 1u}) {
+      if (known && known->isZero() != (side == 1)) continue;
+      ways.emplace_back(branch->getSuccessor(side), facts);
+      if (!known) learn(branch->getCondition(), side == 0, ways.back().second);
+    }
+  } else if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
+    auto const& number = *choice->getCondition();
+    if (auto const known = value_of(&number, facts, are_equal)) {
+      auto const is_it = [&](auto const& way) { return way.getCaseValue()->getValue() == *known; };
+      auto const found = std::find_if(choice->case_begin(), choice->case_end(), is_it);
+      ways.emplace_back(found == choice->case_end() ? choice->getDefaultDest() : found->getCaseSuccessor(), facts);
+      return ways;
+    }
+    for (auto const& way : choice->cases()) {
+      if (excludes(&number, *way.getCaseValue(), facts, are_equal)) continue;
+      ways.emplace_back(way.getCaseSuccessor(), facts);
+      learn_value(&number, way.getCaseValue()->getValue(), ways.back().second);
+    }
+    ways.emplace_back(choice->getDefaultDest(), facts);
+    learn_default(*choice, ways.back().second);
+  } else {
+    for (auto const* next : llvm::successors(&block)) ways.emplace_back(next, facts);
+  }
+  return ways;
+}
+
+/// The facts that all edges between two blocks have.
+std::optional<Facts> Conditions::facts_along(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
+                                             Facts const& facts, AreEqual const& are_equal) const {
+  std::optional<Facts> common;
+  for (auto& [next, further] : ways_out_of(from, facts, are_equal)) {
+    if (next != &to) continue;
+    if (!common)
+      common = std::move(further);
+    else
+      std::erase_if(*common, [&](auto const& fact) { return std::ranges::find(further, fact) == further.end(); });
+  }
+  return common;
+}
+
 bool Conditions::take(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal,
                       Facts& facts) const {
-  auto const* branch = dyn_cast<llvm::BranchInst>(from.getTerminator());
-  if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1)) {
-    bool const is_true = branch->getSuccessor(0) == &to;
-    auto const known = value_of(branch->getCondition(), facts, are_equal);
-    if (known && known->isOne() != is_true) return false;
-    learn(branch->getCondition(), is_true, facts);
-  }
+  auto along = facts_along(from, to, facts, are_equal);
+  if (!along) return false;
+  facts = std::move(*along);
   enter(from, to, are_equal, facts);
   return true;
 }
@@ -64,9 +107,61 @@ bool add(Facts const& further, Facts& facts) {
 
 }  // namespace
 
-bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted) const {
-  auto const* node = tree_.getNode(&block);
-  for (; node && node->getIDom(); node = node->getIDom()) {
+namespace {
+
+/// A condition and whether it is true, where that is known.
+using Truth = std::pair<llvm::Value const*, std::optional<bool>>;
+
+/// The truth that a number was made of, as one that is kept in a variable is.
+Truth truth_in(Truth truth) {
+  auto const* test = dyn_cast<llvm::ICmpInst>(truth.first);
+  auto const* zero = test && test->isEquality() ? dyn_cast<llvm::ConstantInt>(test->getOperand(1)) : nullptr;
+  auto const* wide = zero && zero->isZero() ? dyn_cast<llvm::ZExtInst>(test->getOperand(0)) : nullptr;
+  if (!wide || !wide->getSrcTy()->isIntegerTy(1)) return truth;
+  bool const is_negated = test->getPredicate() == llvm::CmpInst::ICMP_EQ;
+  return {wide->getOperand(0), truth.second ? std::optional(*truth.second != is_negated) : std::nullopt};
+}
+
+/// Of a phi of truths, the one way on which it has a value; none if there are more.
+std::optional<unsigned> only_way_of(llvm::PHINode const& phi, bool truth) {
+  std::optional<unsigned> only;
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+    auto const* constant = dyn_cast<llvm::ConstantInt>(phi.getIncomingValue(i));
+    if (constant && constant->isOne() != truth) continue;
+    if (only) return {};
+    only = i;
+  }
+  return only;
+}
+
+}  // namespace
+
+bool Conditions::is_decided_by(llvm::Value const& condition, std::optional<bool> truth, IsWanted const& is_wanted,
+                               int depth) const {
+  constexpr int deepest = 3;
+  std::vector<Truth> work{{&condition, truth}};
+  std::unordered_set<llvm::Value const*> seen;
+  while (!work.empty()) {
+    auto const [asked, is_true] = truth_in(work.back());
+    work.pop_back();
+    if (!seen.insert(asked).second) continue;
+    if (is_wanted(*asked, is_true)) return true;
+    if (auto const* phi = dyn_cast<llvm::PHINode>(asked); phi && is_true && phi->getType()->isIntegerTy(1)) {
+      auto const way = depth < deepest ? only_way_of(*phi, *is_true) : std::nullopt;
+      if (!way) continue;
+      work.emplace_back(phi->getIncomingValue(*way), is_true);
+      if (is_decided(*phi->getIncomingBlock(*way), is_wanted, depth + 1)) return true;
+    }
+    if (!is_and(asked) && !is_or(asked)) continue;
+    auto const [left, right] = sides_of(asked);
+    auto const of_sides = is_true && *is_true == is_and(asked) ? is_true : std::nullopt;
+    work.insert(work.end(), {{left, of_sides}, {right, of_sides}});
+  }
+  return false;
+}
+
+bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wanted, int depth) const {
+  for (auto const* node = tree_.getNode(&block); node && node->getIDom(); node = node->getIDom()) {
     auto const* terminator = node->getIDom()->getBlock()->getTerminator();
     if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator);
         choice && node->getBlock()->getUniquePredecessor() && choice->getDefaultDest() != node->getBlock() &&
@@ -74,35 +169,19 @@ bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wa
       return true;
     auto const* branch = dyn_cast<llvm::BranchInst>(terminator);
     if (!branch || !branch->isConditional() || !node->getBlock()->getSinglePredecessor()) continue;
-    std::vector<std::pair<llvm::Value const*, std::optional<bool>>> work{
-        {branch->getCondition(), branch->getSuccessor(0) == node->getBlock()}};
-    std::unordered_set<llvm::Value const*> seen;
-    while (!work.empty()) {
-      auto const [condition, truth] = work.back();
-      work.pop_back();
-      if (!seen.insert(condition).second) continue;
-      if (is_wanted(*condition, truth)) return true;
-      if (!is_and(condition) && !is_or(condition)) continue;
-      auto const [left, right] = sides_of(condition);
-      auto const of_sides = truth && *truth == is_and(condition) ? truth : std::nullopt;
-      work.insert(work.end(), {{left, of_sides}, {right, of_sides}});
-    }
+    if (is_decided_by(*branch->getCondition(), branch->getSuccessor(0) == node->getBlock(), is_wanted, depth))
+      return true;
   }
   return false;
 }
 
 std::optional<Facts> Conditions::decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const {
+  auto const is_open = [](auto const&, auto const&) { return std::optional<bool>(); };
   Facts facts;
-  auto const* node = tree_.getNode(&block);
-  for (; node && node->getIDom(); node = node->getIDom()) {
-    auto const* branch = dyn_cast<llvm::BranchInst>(node->getIDom()->getBlock()->getTerminator());
-    if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
-    for (unsigned side : {0u, 1u})
-      if (branch->getSuccessor(side) == node->getBlock() && node->getBlock()->getSinglePredecessor()) {
-        Facts further;
-        learn(branch->getCondition(), side == 0, further);
-        if (!add(further, facts) && none_if_contradictory) return {};
-      }
+  for (auto const* node = tree_.getNode(&block); node && node->getIDom(); node = node->getIDom()) {
+    auto const* before = node->getBlock()->getUniquePredecessor();
+    auto const further = before ? facts_along(*before, *node->getBlock(), {}, is_open) : std::nullopt;
+    if (further && !add(*further, facts) && none_if_contradictory) return {};
   }
   return facts;
 }

@@ -22,6 +22,13 @@ bool is_from(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.kind == Effect::Kind::flows && (effect.source == number || (effect.is_open && number > effect.source));
 }
+/// Whether what is stored at an argument is returned, as strsep does.
+bool returns_content(Effect const& effect, unsigned argument) {
+  auto const is_it = [&](extract::ExternalValue const& value) {
+    return value.kind == extract::ExternalValue::Kind::content && value.argument == static_cast<int>(argument);
+  };
+  return effect.kind == Effect::Kind::returns && is_it(effect.values.front());
+}
 bool is_at(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.argument == number ||
@@ -114,6 +121,8 @@ void DataFlow::add_use(llvm::Instruction const& user, unsigned operand, std::vec
   } else if (isa<llvm::GetElementPtrInst>(user)) {
     bool const is_translated = operand > 0 && is_character_table(*user.getOperand(0));  // such as by toupper
     next.push_back({&user, operand == 0 || is_translated ? -1 : static_cast<int>(operand)});
+  } else if (isa<llvm::AllocaInst>(user)) {
+    next.push_back({&user, static_cast<int>(operand)});
   } else if (isa<llvm::AnyMemIntrinsic>(user)) {
     bool const is_read = operand == 1 && isa<llvm::AnyMemTransferInst>(user);  // text, to which the pointer is
     if (operand == 2 || is_read) next.push_back({&user, static_cast<int>(operand)});
@@ -184,6 +193,16 @@ void DataFlow::add_uses(llvm::Value const& value, std::vector<Origin>& next) {
     if (auto const* user = dyn_cast<llvm::Instruction>(use.getUser())) add_use(*user, use.getOperandNo(), next);
 }
 
+/// Loads of variables of the library that get what an argument, or memory at it, has.
+void DataFlow::add_assigned(std::vector<Effect> const& effects, int argument, std::vector<Origin>& next) const {
+  for (auto const& effect : effects) {
+    if (effect.kind != Effect::Kind::assigns || effect.values.front().argument != argument) continue;
+    if (auto const* variable = facts_.effects().module().getNamedGlobal(effect.variable))
+      for (auto const* user : variable->users())
+        if (isa<llvm::LoadInst>(user)) next.push_back({user});
+  }
+}
+
 std::vector<Origin> DataFlow::next(Origin const& statement) {
   find_memory();
   std::vector<Origin> next;
@@ -192,9 +211,10 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
     auto const* effects = call ? effects_of(*call) : nullptr;
     if (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
           auto const argument = static_cast<unsigned>(statement.operand);
-          return is_from(effect, argument) || effect.returns_argument(argument);
+          return is_from(effect, argument) || effect.returns_argument(argument) || returns_content(effect, argument);
         }))
       next.push_back({call});
+    if (effects) add_assigned(*effects, static_cast<int>(statement.operand), next);
     if (isa<llvm::AnyMemTransferInst>(statement.value) && statement.operand == 1) next.push_back({statement.value});
     return next;
   }
@@ -317,7 +337,8 @@ void DataFlow::find_memory_of(llvm::Function const& function) {
       for (unsigned i = 0; effects && i < call->arg_size(); ++i)
         if (call->getArgOperand(i)->getType()->isPointerTy() &&
             std::ranges::any_of(*effects, [&](Effect const& effect) {
-              return is_from(effect, i) || (effect.kind == Effect::Kind::sinks && is_at(effect, i));
+              return is_from(effect, i) || returns_content(effect, i) ||
+                     (effect.kind == Effect::Kind::sinks && is_at(effect, i));
             }))
           add_reader({call, static_cast<int>(i)}, *call, *call->getArgOperand(i));
       for (unsigned i = 0; effects && i < call->arg_size(); ++i)
@@ -430,6 +451,12 @@ bool compares(llvm::Function const& function, unsigned number) {
   });
 }
 
+/// Whether a function outside says whether two texts are equal.
+bool compares_texts(llvm::Function const& function) {
+  static constexpr llvm::StringLiteral names[] = {"strcmp", "strcasecmp", "strcoll", "wcscmp", "wcscasecmp"};
+  return function.isDeclaration() && llvm::is_contained(names, function.getName());
+}
+
 /// How many bits a number has at most.
 unsigned bits_of(llvm::Value const& value) {
   unsigned const own = value.getType()->getIntegerBitWidth();
@@ -469,7 +496,8 @@ std::pair<bool, bool> upper_and_lower(llvm::CmpInst::Predicate predicate) {
 }  // namespace
 
 /// What an own function says that compares a number, whatever the answer, bounds it; where the answer is known, so does
-/// the kind of character that it is, or a constant. A comparison by size does so on the side on which it is true.
+/// the kind of character that it is, or a constant. A comparison by size does so on the side on which it is true. A
+/// text is bounded where it equals another one.
 DataFlow::Bounds DataFlow::bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
                                   Tracker const& tracker) const {
   auto const& values = tracker.values();
@@ -480,7 +508,8 @@ DataFlow::Bounds DataFlow::bounds(llvm::Value const& condition, std::optional<bo
   bool const is_first = is_it(*comparison->getOperand(0)), is_second = is_it(*comparison->getOperand(1));
   bool const is_equal = truth && *truth == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
   bool const is_unequal = truth && !is_equal;
-  if ((is_first || is_second) && !comparison->isEquality()) {
+  bool const is_number = !number.getType()->isPointerTy();
+  if ((is_first || is_second) && is_number && !comparison->isEquality()) {
     if (!truth) return both_if(true);
     auto const predicate = is_first ? comparison->getPredicate() : comparison->getSwappedPredicate();
     auto const [upper, lower] = upper_and_lower(*truth ? predicate : llvm::CmpInst::getInversePredicate(predicate));
@@ -494,6 +523,9 @@ DataFlow::Bounds DataFlow::bounds(llvm::Value const& condition, std::optional<bo
                      is_it(**std::prev(entry->op_end())));
   auto const* call = dyn_cast<llvm::CallBase>(question);
   auto const* function = call ? extract::callee_of(*call) : nullptr;
+  if (number.getType()->isPointerTy())  // a text, which is one of the program's own where it equals one
+    return both_if(function && is_equal && comparison->isEquality() && compares_texts(*function) &&
+                   std::ranges::any_of(call->args(), [&](auto const& argument) { return is_it(*argument); }));
   for (unsigned i = 0; function && i < call->arg_size(); ++i)
     if (is_it(*call->getArgOperand(i)))
       return both_if(function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
@@ -594,11 +626,12 @@ bool DataFlow::is_sink(Origin const& statement) {
   auto const* effects = call ? effects_of(*call) : nullptr;
   auto const* gep = dyn_cast<llvm::GetElementPtrInst>(&instruction);
   bool const is_sunk = (gep && !is_character_table(*gep->getPointerOperand()) && !fits(*gep, value)) ||
+                       isa<llvm::AllocaInst>(instruction) ||
                        (isa<llvm::AnyMemIntrinsic>(instruction) && operand == 2) ||
                        (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
                           return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
                         }));
-  return is_sunk && !(value.getType()->isIntegerTy() && is_bounded(value, instruction));
+  return is_sunk && !is_bounded(value, instruction);
 }
 
 }  // namespace hornbill::alarms

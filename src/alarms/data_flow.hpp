@@ -60,6 +60,7 @@ class DataFlow {
   ListPasses const& list_passes_of(llvm::Function const& function);
   void add_list_passes(llvm::Function const& function, std::unordered_set<llvm::Value const*> lists, int depth,
                        ListPasses& passes) const;
+  void add_assigned(std::vector<extract::ExternalEffect> const& effects, int argument, std::vector<Origin>& next) const;
   void add_variadic(llvm::Function const& function, std::vector<Origin>& next);
   void add_content_readers(llvm::CallBase const& call, unsigned argument);
   bool is_bounded(llvm::Value const& value, llvm::Instruction const& at);

@@ -12,8 +12,8 @@ using llvm::dyn_cast, llvm::isa;
 
 /// Backwards, until nothing changes.
 LiveFacts::LiveFacts(LocalValues const& values, std::vector<llvm::Value const*> const& leaders,
-                     Dependents const& dependents, Dependents const& related)
-    : values_(values), dependents_(dependents), related_(related) {
+                     Dependents const& dependents, Dependents related)
+    : values_(values), dependents_(dependents), related_(std::move(related)) {
   for (auto const* leader : leaders) number_of_.try_emplace(leader, number_of_.size());
   for (bool has_changed = true; has_changed;) {
     has_changed = false;

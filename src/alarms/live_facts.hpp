@@ -21,7 +21,7 @@ class LiveFacts {
  public:
   /// \param related  conditions that are asked where another value is
   LiveFacts(LocalValues const& values, std::vector<llvm::Value const*> const& leaders, Dependents const& dependents,
-            Dependents const& related);
+            Dependents related);
 
   /// Whether the fact of a leader is live behind the phis of a block.
   bool is_live(llvm::Value const& leader, llvm::BasicBlock const& block) const;
@@ -33,7 +33,8 @@ class LiveFacts {
   llvm::BitVector live_out(llvm::BasicBlock const& block) const;
 
   LocalValues const& values_;
-  Dependents const &dependents_, &related_;
+  Dependents const& dependents_;
+  Dependents related_;
   llvm::DenseMap<llvm::Value const*, unsigned> number_of_;  // leaders
   llvm::DenseMap<llvm::BasicBlock const*, llvm::BitVector> live_;
 };

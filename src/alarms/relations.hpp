@@ -166,7 +166,7 @@ class Relations {
   static bool is_of_other_run(llvm::Instruction const& statement, llvm::Instruction const& load);
   bool may_read_after(Use const& use, llvm::LoadInst const& load);
   std::vector<llvm::Instruction const*> ways_within(llvm::Function const& function, llvm::Instruction const& statement);
-  llvm::AllocaInst const* local_of(Index object);
+  llvm::Value const* variable_of_object(Index object);
   bool is_in_one_run(Use const& use, llvm::LoadInst const& load, Index object);
   /// Whether a loop in another function frees what it loads, and a load is from its own function's variable.
   bool are_elements_freed_before(Use const& use, llvm::LoadInst const& load);
@@ -202,10 +202,10 @@ class Relations {
   Index points_to_ = -1;
   struct Copy {
     Index from, first, to;  // variables, and the object that the block begins with
+    std::int64_t bytes;     // that go everywhere, where the block is of bytes; else 0
   };
-  std::unordered_map<Index, std::vector<Copy>> copies_;          // of what an object holds
-  std::unordered_map<Index, llvm::AllocaInst const*> local_of_;  // by object
-  bool are_locals_known_ = false;
+  std::unordered_map<Index, std::vector<Copy>> copies_;               // of what an object holds
+  std::unordered_map<Index, llvm::Value const*> variable_of_object_;  // locals and globals
   std::map<std::pair<llvm::Function const*, llvm::Function const*>, std::vector<llvm::Instruction const*>> ways_within_;
   // addresses that loads read through, by set; and sets that have an object
   std::set<Index> read_variables_;

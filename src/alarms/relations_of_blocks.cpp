@@ -19,6 +19,14 @@ std::int64_t length_of(llvm::AnyMemIntrinsic const& memory) {
   return length ? static_cast<std::int64_t>(length->getLimitedValue(any_bytes)) : any_bytes;
 }
 
+/// Whether a variable is an array of bytes, such as data are read into before anything is known of them.
+bool is_of_bytes(llvm::Value const* variable) {
+  auto const* local = llvm::dyn_cast_or_null<llvm::AllocaInst>(variable);
+  auto const* global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(variable);
+  auto const* type = local ? local->getAllocatedType() : global ? global->getValueType() : nullptr;
+  return type && type->isArrayTy() && type->getArrayElementType()->isIntegerTy(8);
+}
+
 }  // namespace
 
 /// Where a block begins in each object that a pointer may be to; of several places in one, the first.
@@ -65,8 +73,10 @@ void Relations::add_copies() {
       auto const& bitcode = facts_.program().bitcode();
       Index const from = bitcode.variable_of(*copy->getRawSource()), to = bitcode.variable_of(*copy->getRawDest());
       if (!is_to_data_of_few(from) || !is_to_data_of_few(to)) continue;
-      for (Index const first : begins_of(from))
-        for (Index const field : fields_in(first, length_of(*copy))) copies_[field].push_back({from, first, to});
+      for (Index const first : begins_of(from)) {
+        auto const bytes = is_of_bytes(variable_of_object(first)) ? length_of(*copy) : 0;
+        for (Index const field : fields_in(first, length_of(*copy))) copies_[field].push_back({from, first, to, bytes});
+      }
     }
 }
 
@@ -77,13 +87,16 @@ void Relations::look_up_copies(Index relation) {
     Index const field = vocabulary_.objects[key[0]];
     auto const copies = copies_.find(field);
     if (copies == copies_.end()) return;
-    for (auto const& [from, first, to] : copies->second)
+    for (auto const& [from, first, to, bytes] : copies->second)
       for (Index const target : begins_of(to)) {
+        auto const add = [&, from = from, first = first, to = to](Index copied) {
+          give({key[0], vocabulary_.of_variable(from), vocabulary_.of_object(first), vocabulary_.of_variable(to),
+                vocabulary_.of_object(target), vocabulary_.of_object(copied)},
+               known, key, found);
+        };
+        for (Index const copied : bytes > 0 ? fields_in(target, bytes) : std::vector<Index>()) add(copied);
         auto const at = fields.at_offset(target, fields.place_of(first) - fields.place_of(field));
-        if (at.first < 0 || at.second >= 0) continue;
-        give({key[0], vocabulary_.of_variable(from), vocabulary_.of_object(first), vocabulary_.of_variable(to),
-              vocabulary_.of_object(target), vocabulary_.of_object(at.first)},
-             known, key, found);
+        if (bytes == 0 && at.first >= 0 && at.second < 0) add(at.first);
       }
   };
   database_.look_up(relation, {1, find});

@@ -54,15 +54,18 @@ std::vector<llvm::Instruction const*> Relations::ways_within(llvm::Function cons
   return ways;
 }
 
-/// The variable of a function that an object is; none of other objects.
-llvm::AllocaInst const* Relations::local_of(Index object) {
-  if (!std::exchange(are_locals_known_, true))
+/// The variable of the program that an object is; none of other objects.
+llvm::Value const* Relations::variable_of_object(Index object) {
+  auto const& memory = facts_.program().bitcode().memory();
+  if (variable_of_object_.empty()) {
+    for (auto const& global : facts_.effects().module().globals())
+      variable_of_object_[memory.object_of(global)] = &global;
     for (auto const& function : facts_.effects().module())
       for (auto const& instruction : llvm::instructions(function))
-        if (auto const* local = dyn_cast<llvm::AllocaInst>(&instruction))
-          local_of_[facts_.program().bitcode().memory().object_of(*local)] = local;
-  auto const found = local_of_.find(facts_.fields().first[object]);
-  return found == local_of_.end() ? nullptr : found->second;
+        if (isa<llvm::AllocaInst>(instruction)) variable_of_object_[memory.object_of(instruction)] = &instruction;
+  }
+  auto const found = variable_of_object_.find(facts_.fields().first[object]);
+  return found == variable_of_object_.end() ? nullptr : found->second;
 }
 
 namespace {
@@ -76,7 +79,7 @@ bool reaches(llvm::Instruction const& first, llvm::Instruction const& then) {
 
 /// Each run of a function has variables of its own.
 bool Relations::is_in_one_run(Use const& use, llvm::LoadInst const& load, Index object) {
-  auto const* local = local_of(object);
+  auto const* local = llvm::dyn_cast_or_null<llvm::AllocaInst>(variable_of_object(object));
   if (!local) return true;
   auto const& function = *local->getFunction();
   auto const& freeing = *use.instruction;

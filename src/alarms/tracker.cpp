@@ -313,35 +313,13 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   auto const are_equal = [&](llvm::Value const& one, llvm::Value const& other) {
     return this->are_equal(one, other, state);
   };
-  auto const* terminator = block.getTerminator();
-  if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
-    auto const known = conditions_.value_of(branch->getCondition(), state.facts, are_equal);
-    for (unsigned side : {0u, 1u}) {
-      if (known && known->isZero() != (side == 1)) continue;
-      auto next = state;
-      if (!known && has_facts_) conditions_.learn(branch->getCondition(), side == 0, next.facts);
-      go(block, *branch->getSuccessor(side), std::move(next));
-    }
-    return;
-  }
-  if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
-    auto const known = conditions_.value_of(choice->getCondition(), state.facts, are_equal);
-    for (auto const& way : choice->cases()) {
-      if (known ? *known != way.getCaseValue()->getValue()
-                : conditions_.excludes(choice->getCondition(), *way.getCaseValue(), state.facts, are_equal))
-        continue;
-      auto next = state;
-      if (!known && has_facts_)
-        conditions_.learn_value(choice->getCondition(), way.getCaseValue()->getValue(), next.facts);
-      go(block, *way.getCaseSuccessor(), std::move(next));
-      if (known) return;
-    }
+  for (auto& [to, facts] : conditions_.ways_out_of(block, state.facts, are_equal)) {
     auto next = state;
-    if (has_facts_) conditions_.learn_default(*choice, next.facts);
-    return go(block, *choice->getDefaultDest(), std::move(next));
+    if (has_facts_) next.facts = std::move(facts);
+    go(block, *to, std::move(next));
   }
-  for (auto const* next : llvm::successors(&block)) go(block, *next, state);
 }
+
 /// Facts that keep joined paths apart: as many of them as have few values where they are.
 Facts Tracker::joint_facts(State const& state) {
   constexpr int most = 4;

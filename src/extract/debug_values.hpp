@@ -8,17 +8,21 @@
 
 namespace hornbill::extract {
 
-/// Calls visit(value, variable) for each value that a variable of the source has somewhere.
+/// Calls visit(value, variable) for each value that a variable of the source has somewhere; not of variables that the
+/// compiler adds, such as the size of an array.
 template <class Visit>
 void for_each_debug_value(llvm::Function const& function, Visit const& visit) {
+  auto const visit_own = [&](llvm::Value const* value, llvm::DILocalVariable const* variable) {
+    if (!variable->isArtificial() || variable->isParameter()) visit(value, variable);
+  };
   for (auto const& instruction : llvm::instructions(function)) {
     if (auto const* debug = llvm::dyn_cast<llvm::DbgValueInst>(&instruction);
         debug && debug->getNumVariableLocationOps() == 1)
-      visit(debug->getVariableLocationOp(0), debug->getVariable());
+      visit_own(debug->getVariableLocationOp(0), debug->getVariable());
 #if LLVM_VERSION_MAJOR >= 19
     for (llvm::DbgVariableRecord& record : llvm::filterDbgVars(instruction.getDbgRecordRange()))
       if (record.isDbgValue() && record.getNumVariableLocationOps() == 1)
-        visit(record.getVariableLocationOp(0), record.getVariable());
+        visit_own(record.getVariableLocationOp(0), record.getVariable());
 #endif
   }
 }

@@ -47,6 +47,17 @@ class Tokens {
     text_.remove_prefix(digits);
     return number;
   }
+  /// A variable to which a value is assigned.
+  std::optional<std::string> assigned_variable() {
+    skip_blanks();
+    auto const is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    auto const end = static_cast<std::size_t>(std::ranges::find_if_not(text_, is_of_name) - text_.begin());
+    auto const rest = io::trimmed(text_.substr(end));
+    if (end == 0 || !rest.starts_with('=')) return {};
+    std::string name(text_.substr(0, end));
+    text_ = rest.substr(1);
+    return name;
+  }
   int require_argument() {
     auto const number = argument();
     if (!number) fail("the number of an argument, from 0");
@@ -137,9 +148,12 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require(")");
     return effect;
   }
+  if (auto const variable = tokens.assigned_variable())
+    return {.kind = assigns, .values = {value_of(tokens)}, .variable = *variable};
   if (!tokens.take("*"))
     tokens.fail(
-        "an effect: return = VALUE, *N = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, use N, write "
+        "an effect: return = VALUE, *N = VALUE, NAME = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, "
+        "use N, write "
         "N, taint *N, flow *N N, zero return or sink N");
   ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};
   tokens.require("=");

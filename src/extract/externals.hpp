@@ -27,6 +27,7 @@ struct ExternalEffect {
   enum class Kind {
     returns,  ///< `return = VALUE`
     stores,   ///< `*0 = VALUE`
+    assigns,  ///< `optarg = VALUE`: a variable of the library
     copies,  ///< `copy 0 1 2`: memory at argument 0 gets that at argument 1, as many bytes as argument 2 says; or `copy
              ///< 0 1`
     fills,   ///< `fill 0`: the last `new` before it gets what is at argument 0, place by place
@@ -44,6 +45,7 @@ struct ExternalEffect {
   } kind = Kind::returns;
   int argument = 0, source = 0, size = -1;  ///< of `copies`, of which size may be -1: not known
   std::vector<ExternalValue> values{};
+  std::string variable{};    ///< of `assigns`
   std::vector<int> sizes{};  ///< of `taints`: arguments whose product is the size; none where it is not known
   bool is_open = false;      ///< `...`: also of all further arguments
   bool is_content = false;   ///< of `sinks`: also what is at pointers there

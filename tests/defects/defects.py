@@ -23,7 +23,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 FILES = {  # of each client; the last one is written by flows.py
     "null": ["null", "null_values", "null_calls", "null_choices", "null_flags", "null_members", "null_flows"],
     "free": ["free", "free_hooks", "free_loops", "free_owners", "free_callbacks", "free_elements", "free_lists", "free_members", "free_flows"],
-    "taint": ["taint", "taint_paths", "taint_numbers", "taint_bounds", "taint_flows"],
+    "taint": ["taint", "taint_paths", "taint_numbers", "taint_bounds", "taint_library", "taint_flows"],
 }
 FLAGS = ["-g", "-O1", "-Xclang", "-disable-llvm-passes", "-w", "-c", "-emit-llvm"]
 

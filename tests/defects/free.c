@@ -311,6 +311,32 @@ int buffer_good(int n) {
   return p == small ? p[0] : x;
 }
 
+// by ranges of one number
+int sign_good(int status) {
+  int *p = allocate(sizeof *p);
+  *p = 1;
+  if (status < 0) free(p);
+  return status > 0 ? *p : 0;
+}
+int sign_bad(int status) {
+  int *p = allocate(sizeof *p);
+  *p = 1;
+  if (status < 0) free(p);
+  return status != 0 ? *p : 0;  // BAD free
+}
+int above_good(int status) {
+  int *p = allocate(sizeof *p);
+  *p = 1;
+  if (status > 5) free(p);
+  return status == 3 ? *p : 0;
+}
+int above_bad(int status) {
+  int *p = allocate(sizeof *p);
+  *p = 1;
+  if (status > 5) free(p);
+  return status == 8 ? *p : 0;  // BAD free
+}
+
 int main(int argc, char **argv) {
   struct node *n = allocate(sizeof *n), *m = allocate(sizeof *m);
   memset(n, 0, sizeof *n);
@@ -334,7 +360,7 @@ int main(int argc, char **argv) {
   callback_good();
   free(grow_bad(allocate(3)));
   free(grow_good(allocate(3)));
-  return simple_bad() + simple_good() + loop_bad(argc) + loop_good(argc) + wrapper_bad() + wrapper_good() +
+  return sign_good(argc) + sign_bad(argc) + above_good(argc) + above_bad(argc) + simple_bad() + simple_good() + loop_bad(argc) + loop_good(argc) + wrapper_bad() + wrapper_good() +
          member_bad() + member_good() + global_bad() + global_good() + returned_bad() + returned_good() + alias_bad() +
          alias_good() + error_bad(argc) + error_good(argc) + close_bad() + close_good() + buffer_bad(argc) +
          buffer_good(argc) + (argv[0] != NULL);

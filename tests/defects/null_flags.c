@@ -208,6 +208,35 @@ static int end_bad(int argc, char **argv) {
   return found[1];  // BAD null
 }
 
+static int default_good(int number, char *text) {
+  char *found = NULL;
+  switch (number) {
+    case 1: found = text; break;
+    case 2: found = text + 1; break;
+    default: break;
+  }
+  return number == 1 ? found[0] : 0;
+}
+
+static int default_bad(int number, char *text) {
+  char *found = NULL;
+  switch (number) {
+    case 1: found = text; break;
+    case 2: found = text + 1; break;
+    default: break;
+  }
+  return number == 3 ? found[0] : 0;  // BAD null
+}
+
+static int none_good(int number, char *text) {
+  char *found = NULL;
+  switch (number) {
+    case 1: found = text; break;
+    case 2: found = text + 1; break;
+  }
+  return number == 2 ? found[0] : 0;
+}
+
 int main(int argc, char** argv) {
   struct node one = {NULL, argc}, two = {&one, 1};
   flags_good(argc > 1, argc > 2);
@@ -219,6 +248,9 @@ int main(int argc, char** argv) {
   count_good(argc, argv);
   switch_good(argc, argv[0]);
   switch_bad(argc, argv[0]);
+  default_good(argc, argv[0]);
+  default_bad(argc, argv[0]);
+  none_good(argc, argv[0]);
   end_good(argc, argv);
   end_bad(argc, argv);
   return count_bad(argc, argv);
