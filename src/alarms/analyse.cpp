@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <hornbill/error.hpp>
 #include <hornbill/points_to/derivations.hpp>
 
+#include "derivations_ahead.hpp"
 #include "relations.hpp"
 #include "standard_clients.hpp"
 
@@ -35,13 +37,20 @@ class Analysis {
       : program_(program),
         options_(options),
         derivations_(program.constraints()),
-        facts_(program, derivations_.solution(), options_.reports) {}
+        facts_(program, derivations_.solution(), options_.reports),
+        ahead_(derivations_, {static_cast<std::size_t>(options_.derivations), options_.max_clauses},
+               [this](Index variable) { return facts_.names().is_anonymous(variable); }) {}
 
   Analysed run(std::vector<Client> const& clients) {
     analysed_.points_to_seconds = timer_.seconds();
-    for (auto const& client : clients) add(client);
+    for (auto const& client : clients) {
+      auto const num_known = waiting_.size();
+      add(client);
+      ahead_.look_for(std::span(waiting_).subspan(num_known));
+    }
     if (!options_.reports.empty()) add_reports();
     timer_.reset();
+    ahead_.finish();
     derive_points_to();
     analysed_.derivation_seconds = timer_.seconds();
     return std::move(analysed_);
@@ -65,6 +74,7 @@ class Analysis {
   AnalyseOptions options_;
   points_to::Derivations derivations_;
   ProgramFacts facts_;
+  DerivationsAhead ahead_;
   Analysed analysed_;
   std::unordered_map<std::string, Index> tuples_, rules_;
   std::map<points_to::Fact, Index> points_to_;  // that clauses have, and their tuples
@@ -246,7 +256,7 @@ void Analysis::add_derivation(points_to::Derivation const& derivation, std::vect
   for (int i = 0; i < derivation.num_premises; ++i) {
     auto const& premise = derivation.premises[static_cast<std::size_t>(i)];
     if (facts_.names().is_anonymous(premise.variable)) {
-      add_derivation(derivations_.of(premise, 1).front(), body, rules);
+      add_derivation(ahead_.of(premise, 1).front(), body, rules);
     } else if (Index const tuple = tuple_of(premise); std::ranges::find(body, tuple) == body.end()) {
       body.push_back(tuple);
     }
@@ -264,7 +274,7 @@ void Analysis::derive_points_to() {
       continue;
     }
     auto const most = std::min<Offset>(left, options_.derivations);
-    for (auto const& derivation : derivations_.of(fact, static_cast<std::size_t>(most))) {
+    for (auto const& derivation : ahead_.of(fact, static_cast<std::size_t>(most))) {
       std::vector<Index> body, rules;
       add_derivation(derivation, body, rules);
       analysed_.clauses.add(points_to_.at(fact), body, rules);
