@@ -38,7 +38,7 @@ class Analysis {
         options_(options),
         derivations_(program.constraints()),
         facts_(program, derivations_.solution(), options_.reports),
-        ahead_(derivations_, {static_cast<std::size_t>(options_.derivations), options_.max_clauses},
+        ahead_(derivations_, static_cast<std::size_t>(options_.derivations), options_.max_clauses,
                [this](Index variable) { return facts_.names().is_anonymous(variable); }) {}
 
   Analysed run(std::vector<Client> const& clients) {
@@ -50,7 +50,7 @@ class Analysis {
     }
     if (!options_.reports.empty()) add_reports();
     timer_.reset();
-    ahead_.finish();
+    ahead_.finish(options_.max_clauses - analysed_.clauses.num_clauses());
     derive_points_to();
     analysed_.derivation_seconds = timer_.seconds();
     return std::move(analysed_);

@@ -232,6 +232,7 @@ void Conditions::add_ranges() {
     auto const* test = dyn_cast<llvm::ICmpInst>(values_.leader_of(&instruction));
     if (!test || !isa<llvm::ConstantInt>(test->getOperand(1)) || !counts_.contains(test)) continue;
     auto const* number = test->getOperand(0);
+    if (number->getType()->isIntegerTy(1)) continue;  // whose leader may be its contrary
     auto& tests = tests_of[{values_.leader_of(number), number->getType()}];
     if (std::ranges::find(tests, test) == tests.end()) tests.push_back(test);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <llvm/ADT/APInt.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 
@@ -53,9 +54,12 @@ class Conditions {
   bool may_forget(llvm::Instruction const& instruction) const { return dependents_.contains(&instruction); }
   /// Numbers that phis of a block get along an edge, and comparisons of its pointers with null.
   void enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
-  /// Where a block may lead, and the facts there, before its phis; once for each edge.
-  std::vector<std::pair<llvm::BasicBlock const*, Facts>> ways_out_of(llvm::BasicBlock const& block, Facts const& facts,
-                                                                     AreEqual const& are_equal) const;
+  /// Adds what an edge says to facts.
+  using Learn = llvm::function_ref<void(Facts& facts)>;
+  using VisitWay = llvm::function_ref<void(llvm::BasicBlock const& next, Learn learn)>;
+  /// Calls visit(next, learn) for each edge that a block may leave by.
+  void for_each_way_out(llvm::BasicBlock const& block, Facts const& facts, AreEqual const& are_equal,
+                        VisitWay visit) const;
   /// The same as `enter`, and what the branch says that leads there.   \return whether it may lead there
   bool take(llvm::BasicBlock const& from, llvm::BasicBlock const& to, AreEqual const& are_equal, Facts& facts) const;
   /// Leaves facts that may be asked behind the phis of a block.
@@ -95,6 +99,7 @@ class Conditions {
                      int depth) const;
   std::optional<Facts> facts_along(llvm::BasicBlock const& from, llvm::BasicBlock const& to, Facts const& facts,
                                    AreEqual const& are_equal) const;
+  Facts const& decided_before(llvm::BasicBlock const& block) const;
   std::optional<Facts> decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const;
   std::vector<llvm::BasicBlock const*> chain_to(llvm::BasicBlock const& block) const;
   bool has_numbers(llvm::BasicBlock const& block) const;
@@ -124,7 +129,8 @@ class Conditions {
   Dependents related_;
   Dependents ranges_;  // tests of a number with constants: the others of the same number
   Dependents dependents_;
-  mutable std::unique_ptr<LiveFacts> live_;  // none before it is asked for
+  mutable std::unique_ptr<LiveFacts> live_;                                    // none before it is asked for
+  mutable std::unordered_map<llvm::BasicBlock const*, Facts> decided_before_;  // where it was asked for
 };
 
 }  // namespace hornbill::alarms

@@ -32,50 +32,46 @@ void Conditions::enter(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
   for (auto const& [value, number] : numbers) learn_value(value, number, facts);
 }
 
-std::vector<std::pair<llvm::BasicBlock const*, Facts>> Conditions::ways_out_of(llvm::BasicBlock const& block,
-                                                                               Facts const& facts,
-                                                                               AreEqual const& are_equal) const {
-  std::vector<std::pair<llvm::BasicBlock const*, Facts>> ways;
+void Conditions::for_each_way_out(llvm::BasicBlock const& block, Facts const& facts, AreEqual const& are_equal,
+                                  VisitWay visit) const {
   auto const* terminator = block.getTerminator();
+  auto const no_more = [](Facts&) {};
   if (auto const* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
-    auto const known = value_of(branch->getCondition(), facts, are_equal);
-    for (unsigned side : {0u, 1u}) {
-      if (known && known->isZero() != (side == 1)) continue;
-      ways.emplace_back(branch->getSuccessor(side), facts);
-      if (!known) learn(branch->getCondition(), side == 0, ways.back().second);
-    }
+    auto const& condition = *branch->getCondition();
+    if (auto const known = value_of(&condition, facts, are_equal))
+      return visit(*branch->getSuccessor(known->isZero() ? 1 : 0), no_more);
+    for (unsigned side : {0u, 1u})
+      visit(*branch->getSuccessor(side), [&](Facts& further) { learn(&condition, side == 0, further); });
   } else if (auto const* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
     auto const& number = *choice->getCondition();
     if (auto const known = value_of(&number, facts, are_equal)) {
       auto const is_it = [&](auto const& way) { return way.getCaseValue()->getValue() == *known; };
       auto const found = std::find_if(choice->case_begin(), choice->case_end(), is_it);
-      ways.emplace_back(found == choice->case_end() ? choice->getDefaultDest() : found->getCaseSuccessor(), facts);
-      return ways;
+      return visit(found == choice->case_end() ? *choice->getDefaultDest() : *found->getCaseSuccessor(), no_more);
     }
-    for (auto const& way : choice->cases()) {
-      if (excludes(&number, *way.getCaseValue(), facts, are_equal)) continue;
-      ways.emplace_back(way.getCaseSuccessor(), facts);
-      learn_value(&number, way.getCaseValue()->getValue(), ways.back().second);
-    }
-    ways.emplace_back(choice->getDefaultDest(), facts);
-    learn_default(*choice, ways.back().second);
+    for (auto const& way : choice->cases())
+      if (!excludes(&number, *way.getCaseValue(), facts, are_equal))
+        visit(*way.getCaseSuccessor(),
+              [&](Facts& further) { learn_value(&number, way.getCaseValue()->getValue(), further); });
+    visit(*choice->getDefaultDest(), [&](Facts& further) { learn_default(*choice, further); });
   } else {
-    for (auto const* next : llvm::successors(&block)) ways.emplace_back(next, facts);
+    for (auto const* next : llvm::successors(&block)) visit(*next, no_more);
   }
-  return ways;
 }
 
 /// The facts that all edges between two blocks have.
 std::optional<Facts> Conditions::facts_along(llvm::BasicBlock const& from, llvm::BasicBlock const& to,
                                              Facts const& facts, AreEqual const& are_equal) const {
   std::optional<Facts> common;
-  for (auto& [next, further] : ways_out_of(from, facts, are_equal)) {
-    if (next != &to) continue;
+  for_each_way_out(from, facts, are_equal, [&](llvm::BasicBlock const& next, Learn learn) {
+    if (&next != &to) return;
+    auto further = facts;
+    learn(further);
     if (!common)
       common = std::move(further);
     else
       std::erase_if(*common, [&](auto const& fact) { return std::ranges::find(further, fact) == further.end(); });
-  }
+  });
   return common;
 }
 
@@ -114,6 +110,9 @@ using Truth = std::pair<llvm::Value const*, std::optional<bool>>;
 
 /// The truth that a number was made of, as one that is kept in a variable is.
 Truth truth_in(Truth truth) {
+  if (auto const* narrow = dyn_cast<llvm::TruncInst>(truth.first); narrow && narrow->getType()->isIntegerTy(1))
+    if (auto const* wide = dyn_cast<llvm::ZExtInst>(narrow->getOperand(0)); wide && wide->getSrcTy()->isIntegerTy(1))
+      return {wide->getOperand(0), truth.second};
   auto const* test = dyn_cast<llvm::ICmpInst>(truth.first);
   auto const* zero = test && test->isEquality() ? dyn_cast<llvm::ConstantInt>(test->getOperand(1)) : nullptr;
   auto const* wide = zero && zero->isZero() ? dyn_cast<llvm::ZExtInst>(test->getOperand(0)) : nullptr;
@@ -148,7 +147,7 @@ bool Conditions::is_decided_by(llvm::Value const& condition, std::optional<bool>
     if (is_wanted(*asked, is_true)) return true;
     if (auto const* phi = dyn_cast<llvm::PHINode>(asked); phi && is_true && phi->getType()->isIntegerTy(1)) {
       auto const way = depth < deepest ? only_way_of(*phi, *is_true) : std::nullopt;
-      if (!way) continue;
+      if (!way || tree_.dominates(phi->getParent(), phi->getIncomingBlock(*way))) continue;  // of the round before
       work.emplace_back(phi->getIncomingValue(*way), is_true);
       if (is_decided(*phi->getIncomingBlock(*way), is_wanted, depth + 1)) return true;
     }
@@ -175,14 +174,20 @@ bool Conditions::is_decided(llvm::BasicBlock const& block, IsWanted const& is_wa
   return false;
 }
 
-std::optional<Facts> Conditions::decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const {
+/// What the end of the only block before another one says.
+Facts const& Conditions::decided_before(llvm::BasicBlock const& block) const {
+  auto const [at, is_new] = decided_before_.try_emplace(&block);
+  auto const* before = is_new ? block.getUniquePredecessor() : nullptr;
+  if (!before) return at->second;
   auto const is_open = [](auto const&, auto const&) { return std::optional<bool>(); };
+  if (auto facts = facts_along(*before, block, {}, is_open)) at->second = std::move(*facts);
+  return at->second;
+}
+
+std::optional<Facts> Conditions::decided_at(llvm::BasicBlock const& block, bool none_if_contradictory) const {
   Facts facts;
-  for (auto const* node = tree_.getNode(&block); node && node->getIDom(); node = node->getIDom()) {
-    auto const* before = node->getBlock()->getUniquePredecessor();
-    auto const further = before ? facts_along(*before, *node->getBlock(), {}, is_open) : std::nullopt;
-    if (further && !add(*further, facts) && none_if_contradictory) return {};
-  }
+  for (auto const* node = tree_.getNode(&block); node && node->getIDom(); node = node->getIDom())
+    if (!add(decided_before(*node->getBlock()), facts) && none_if_contradictory) return {};
   return facts;
 }
 

@@ -22,13 +22,6 @@ bool is_from(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.kind == Effect::Kind::flows && (effect.source == number || (effect.is_open && number > effect.source));
 }
-/// Whether what is stored at an argument is returned, as strsep does.
-bool returns_content(Effect const& effect, unsigned argument) {
-  auto const is_it = [&](extract::ExternalValue const& value) {
-    return value.kind == extract::ExternalValue::Kind::content && value.argument == static_cast<int>(argument);
-  };
-  return effect.kind == Effect::Kind::returns && is_it(effect.values.front());
-}
 bool is_at(Effect const& effect, unsigned argument) {
   auto const number = static_cast<int>(argument);
   return effect.argument == number ||
@@ -195,11 +188,16 @@ void DataFlow::add_uses(llvm::Value const& value, std::vector<Origin>& next) {
 
 /// Loads of variables of the library that get what an argument, or memory at it, has.
 void DataFlow::add_assigned(std::vector<Effect> const& effects, int argument, std::vector<Origin>& next) const {
+  using Value = extract::ExternalValue::Kind;
   for (auto const& effect : effects) {
-    if (effect.kind != Effect::Kind::assigns || effect.values.front().argument != argument) continue;
-    if (auto const* variable = facts_.effects().module().getNamedGlobal(effect.variable))
-      for (auto const* user : variable->users())
-        if (isa<llvm::LoadInst>(user)) next.push_back({user});
+    if (effect.kind != Effect::Kind::assigns) continue;
+    auto const& value = effect.values.front();
+    bool const is_of_argument =
+        value.kind == Value::passed || value.kind == Value::within || value.kind == Value::content;
+    auto const* variable = facts_.effects().module().getGlobalVariable(effect.variable);
+    if (!is_of_argument || value.argument != argument || !variable) continue;
+    for (auto const* user : variable->users())
+      if (isa<llvm::LoadInst>(user)) next.push_back({user});
   }
 }
 
@@ -211,7 +209,7 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
     auto const* effects = call ? effects_of(*call) : nullptr;
     if (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
           auto const argument = static_cast<unsigned>(statement.operand);
-          return is_from(effect, argument) || effect.returns_argument(argument) || returns_content(effect, argument);
+          return is_from(effect, argument) || effect.returns_argument(argument) || effect.returns_content(argument);
         }))
       next.push_back({call});
     if (effects) add_assigned(*effects, static_cast<int>(statement.operand), next);
@@ -231,15 +229,11 @@ std::vector<Origin> DataFlow::next(Origin const& statement) {
 bool DataFlow::returns_new(llvm::CallBase const& call) const {
   auto const* effects = effects_of(call);
   using Value = extract::ExternalValue::Kind;
-  return effects &&
-         std::ranges::any_of(*effects,
-                             [](Effect const& effect) {
-                               return effect.kind == Effect::Kind::returns &&
-                                      effect.values.front().kind == Value::fresh;
-                             }) &&
-         std::ranges::none_of(*effects, [](Effect const& effect) {
-           return effect.kind == Effect::Kind::returns && effect.values.front().kind != Value::fresh &&
-                  effect.values.front().kind != Value::null;
+  if (!effects) return false;
+  return std::ranges::any_of(*effects, [](Effect const& effect) { return effect.returns_a(Value::fresh); }) &&
+         std::ranges::all_of(*effects, [](Effect const& effect) {
+           return effect.kind != Effect::Kind::returns || effect.returns_a(Value::fresh) ||
+                  effect.returns_a(Value::null);
          });
 }
 
@@ -337,7 +331,7 @@ void DataFlow::find_memory_of(llvm::Function const& function) {
       for (unsigned i = 0; effects && i < call->arg_size(); ++i)
         if (call->getArgOperand(i)->getType()->isPointerTy() &&
             std::ranges::any_of(*effects, [&](Effect const& effect) {
-              return is_from(effect, i) || returns_content(effect, i) ||
+              return is_from(effect, i) || effect.returns_content(i) ||
                      (effect.kind == Effect::Kind::sinks && is_at(effect, i));
             }))
           add_reader({call, static_cast<int>(i)}, *call, *call->getArgOperand(i));
@@ -451,12 +445,6 @@ bool compares(llvm::Function const& function, unsigned number) {
   });
 }
 
-/// Whether a function outside says whether two texts are equal.
-bool compares_texts(llvm::Function const& function) {
-  static constexpr llvm::StringLiteral names[] = {"strcmp", "strcasecmp", "strcoll", "wcscmp", "wcscasecmp"};
-  return function.isDeclaration() && llvm::is_contained(names, function.getName());
-}
-
 /// How many bits a number has at most.
 unsigned bits_of(llvm::Value const& value) {
   unsigned const own = value.getType()->getIntegerBitWidth();
@@ -493,44 +481,71 @@ std::pair<bool, bool> upper_and_lower(llvm::CmpInst::Predicate predicate) {
   return {is_less || is_less_without_sign, !is_less};
 }
 
+/// Whether the answer to a question, or that it is not 0, bounds a number.
+bool is_bounded_by(llvm::Value const& question, bool is_unequal, llvm::Value const& number, LocalValues const& values) {
+  auto const is_it = [&](llvm::Value const& value) { return number_in(value, values) == &number; };
+  if (auto const* load = dyn_cast<llvm::LoadInst>(&question))
+    if (auto const* entry = dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand()))
+      return is_unequal && is_character_table(*entry->getPointerOperand()) && is_it(**std::prev(entry->op_end()));
+  auto const* call = dyn_cast<llvm::CallBase>(&question);
+  auto const* function = call ? extract::callee_of(*call) : nullptr;
+  for (unsigned i = 0; function && i < call->arg_size(); ++i)
+    if (is_it(*call->getArgOperand(i)))
+      return function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
+                                       : compares(*function, i);
+  return false;
+}
+
+/// Whether a text is the program's own: a constant, or one that a table has.
+bool is_own_text(llvm::Value const& text) {
+  auto const* load = dyn_cast<llvm::LoadInst>(&text);
+  auto const* variable =
+      dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(load ? load->getPointerOperand() : &text));
+  return variable && variable->hasInitializer() && (load || variable->isConstant());
+}
+
+/// The call by which a condition says that a text equals one of the program's own; none of others.
+llvm::CallBase const* equality_with_own(llvm::Value const& text, llvm::Value const& condition,
+                                        std::optional<bool> truth, LocalValues const& values) {
+  static constexpr llvm::StringLiteral names[] = {"strcmp", "strcasecmp", "strcoll", "wcscmp", "wcscasecmp"};
+  auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
+  auto const* zero = comparison ? dyn_cast<llvm::ConstantInt>(comparison->getOperand(1)) : nullptr;
+  auto const* call = zero && zero->isZero() ? dyn_cast<llvm::CallBase>(comparison->getOperand(0)) : nullptr;
+  auto const* function = call && call->arg_size() == 2 ? extract::callee_of(*call) : nullptr;
+  if (!function || !function->isDeclaration() || !llvm::is_contained(names, function->getName())) return nullptr;
+  bool const is_equal =
+      comparison->isEquality() && truth && *truth == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
+  auto const is_with = [&](unsigned i) {
+    return values.leader_of(call->getArgOperand(i)) == values.leader_of(&text) &&
+           is_own_text(*call->getArgOperand(1 - i));
+  };
+  return is_equal && (is_with(0) || is_with(1)) ? call : nullptr;
+}
+
 }  // namespace
 
 /// What an own function says that compares a number, whatever the answer, bounds it; where the answer is known, so does
-/// the kind of character that it is, or a constant. A comparison by size does so on the side on which it is true. A
-/// text is bounded where it equals another one.
+/// the kind of character that it is, or a constant. A comparison by size does so on the side on which it is true.
 DataFlow::Bounds DataFlow::bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
                                   Tracker const& tracker) const {
   auto const& values = tracker.values();
   auto const is_it = [&](llvm::Value const& value) { return number_in(value, values) == &number; };
   auto const both_if = [](bool is_so) { return Bounds{is_so, is_so}; };
+  if (condition.getType()->isIntegerTy(1) && isa<llvm::CallBase>(condition))
+    return both_if(is_bounded_by(condition, truth.value_or(false), number, values));
   auto const* comparison = dyn_cast<llvm::ICmpInst>(&condition);
   if (!comparison) return both_if(!condition.getType()->isIntegerTy(1) && is_it(condition));  // of a switch
   bool const is_first = is_it(*comparison->getOperand(0)), is_second = is_it(*comparison->getOperand(1));
   bool const is_equal = truth && *truth == (comparison->getPredicate() == llvm::CmpInst::ICMP_EQ);
   bool const is_unequal = truth && !is_equal;
-  bool const is_number = !number.getType()->isPointerTy();
-  if ((is_first || is_second) && is_number && !comparison->isEquality()) {
+  if ((is_first || is_second) && !comparison->isEquality()) {
     if (!truth) return both_if(true);
     auto const predicate = is_first ? comparison->getPredicate() : comparison->getSwappedPredicate();
     auto const [upper, lower] = upper_and_lower(*truth ? predicate : llvm::CmpInst::getInversePredicate(predicate));
     return {upper, lower};
   }
   if ((is_first || is_second) && is_equal && isa<llvm::ConstantInt>(comparison->getOperand(1))) return both_if(true);
-  auto const* question = question_in(comparison->getOperand(0));
-  if (auto const* load = dyn_cast<llvm::LoadInst>(question))
-    if (auto const* entry = dyn_cast<llvm::GetElementPtrInst>(load->getPointerOperand()))
-      return both_if(is_unequal && is_character_table(*entry->getPointerOperand()) &&
-                     is_it(**std::prev(entry->op_end())));
-  auto const* call = dyn_cast<llvm::CallBase>(question);
-  auto const* function = call ? extract::callee_of(*call) : nullptr;
-  if (number.getType()->isPointerTy())  // a text, which is one of the program's own where it equals one
-    return both_if(function && is_equal && comparison->isEquality() && compares_texts(*function) &&
-                   std::ranges::any_of(call->args(), [&](auto const& argument) { return is_it(*argument); }));
-  for (unsigned i = 0; function && i < call->arg_size(); ++i)
-    if (is_it(*call->getArgOperand(i)))
-      return both_if(function->isDeclaration() ? is_unequal && function->getName().take_front(2) == "is"
-                                               : compares(*function, i));
-  return {};
+  return both_if(is_bounded_by(*question_in(comparison->getOperand(0)), is_unequal, number, values));
 }
 
 /// Whether a number says how much a function outside has read: as much as it was asked for at most.
@@ -617,6 +632,25 @@ bool DataFlow::is_clamped(llvm::Instruction const& user, unsigned operand) {
   return known.upper && (known.lower || !may_be_negative(number, tracker));
 }
 
+/// Whether a text equals one of the program's own, by a comparison behind which nothing writes it.
+bool DataFlow::is_known(llvm::Value const& text, llvm::Instruction const& at) {
+  auto const& tracker = facts_.tracker(*at.getFunction());
+  auto const& values = tracker.values();
+  return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
+    auto const* comparison = equality_with_own(text, condition, truth, values);
+    if (!comparison) return false;
+    bool is_written = false;
+    auto const ends = [&](llvm::Instruction const& before) {
+      if (&before == comparison) return true;
+      Writes writes;
+      look(before, values.address_of(&text), text, writes);
+      is_written = is_written || writes.is_open || !writes.instructions.empty();
+      return is_written;
+    };
+    return look_back(at, ends, is_written) && !is_written;
+  });
+}
+
 bool DataFlow::is_sink(Origin const& statement) {
   if (statement.operand < 0) return false;
   auto const operand = static_cast<unsigned>(statement.operand);
@@ -631,7 +665,8 @@ bool DataFlow::is_sink(Origin const& statement) {
                        (effects && std::ranges::any_of(*effects, [&](Effect const& effect) {
                           return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
                         }));
-  return is_sunk && !is_bounded(value, instruction);
+  if (!is_sunk) return false;
+  return value.getType()->isPointerTy() ? !is_known(value, instruction) : !is_bounded(value, instruction);
 }
 
 }  // namespace hornbill::alarms

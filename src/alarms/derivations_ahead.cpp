@@ -1,16 +1,23 @@
 #include "derivations_ahead.hpp"
 
+#include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace hornbill::alarms {
 
-DerivationsAhead::DerivationsAhead(points_to::Derivations& derivations, Limits const& limits, IsAnonymous is_anonymous)
-    : derivations_(derivations), limits_(limits), is_anonymous_(std::move(is_anonymous)) {
-  if (std::thread::hardware_concurrency() > 1) thread_ = std::thread([this] { run(); });
+DerivationsAhead::DerivationsAhead(points_to::Derivations& derivations, std::size_t of_fact, Offset in_all,
+                                   IsAnonymous is_anonymous)
+    : derivations_(derivations), of_fact_(of_fact), in_all_(in_all), is_anonymous_(std::move(is_anonymous)) {
+  if (std::thread::hardware_concurrency() < 2) return;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (std::system_error const&) {  // there may be no more threads: all is found when it is asked for
+  }
 }
 
 DerivationsAhead::~DerivationsAhead() {
-  is_given_up_ = true;
+  in_all_ = 0;
   close();
 }
 
@@ -32,7 +39,8 @@ void DerivationsAhead::look_for(std::span<points_to::Fact const> facts) {
   is_told_.notify_one();
 }
 
-void DerivationsAhead::finish() {
+void DerivationsAhead::finish(Offset max) {
+  in_all_ = std::min<Offset>(in_all_, max);
   close();
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -54,10 +62,10 @@ void DerivationsAhead::work() {
       next.swap(waiting_);
       if (next.empty() && is_closed_) return;
     }
-    for (std::size_t i = 0; i < next.size() && num_found_ < limits_.in_all && !is_given_up_; ++i) {
+    for (std::size_t i = 0; i < next.size() && num_found_ < in_all_; ++i) {
       auto const fact = next[i];
       if (found_.contains(fact)) continue;
-      for (auto const& derivation : find(found_, fact, limits_.of_fact)) add_premises(derivation, next);
+      for (auto const& derivation : find(found_, fact, of_fact_)) add_premises(derivation, next);
     }
     next.clear();
   }
@@ -83,7 +91,7 @@ std::vector<points_to::Derivation> const& DerivationsAhead::find(Found& found, p
 }
 
 std::vector<points_to::Derivation> DerivationsAhead::of(points_to::Fact const& fact, std::size_t max) {
-  if (max == limits_.of_fact)
+  if (max == of_fact_)
     if (auto const found = found_.find(fact); found != found_.end()) return found->second;
   if (max == 1)
     if (auto const found = of_anonymous_.find(fact); found != of_anonymous_.end()) return found->second;

@@ -20,22 +20,20 @@ namespace hornbill::alarms {
 /// several. They are the same as they are without that thread.
 class DerivationsAhead {
  public:
-  struct Limits {
-    std::size_t of_fact = 0;  ///< derivations of a fact
-    Offset in_all = 0;        ///< of which no more are looked for ahead
-  };
   /// Whether a variable is not the program's: its facts have one derivation, in place of themselves.
   using IsAnonymous = std::function<bool(Index variable)>;
 
   /// \param derivations  that nobody else asks before finish(), but for their solution
-  DerivationsAhead(points_to::Derivations& derivations, Limits const& limits, IsAnonymous is_anonymous);
+  /// \param of_fact      how many are looked for of a fact
+  /// \param in_all       after how many no more are looked for ahead
+  DerivationsAhead(points_to::Derivations& derivations, std::size_t of_fact, Offset in_all, IsAnonymous is_anonymous);
   ~DerivationsAhead();
   DerivationsAhead(DerivationsAhead const&) = delete;
   DerivationsAhead& operator=(DerivationsAhead const&) = delete;
 
   void look_for(std::span<points_to::Fact const> facts);
-  /// Waits for the thread to end.   \throws as points_to::Derivations::of() does
-  void finish();
+  /// Waits for the thread to end, which looks for so many in all.   \throws as points_to::Derivations::of() does
+  void finish(Offset max);
   /// At most so many derivations of a fact, as points_to::Derivations::of() finds them. After finish().
   std::vector<points_to::Derivation> of(points_to::Fact const& fact, std::size_t max);
 
@@ -49,11 +47,11 @@ class DerivationsAhead {
   std::vector<points_to::Derivation> const& find(Found& found, points_to::Fact const& fact, std::size_t max);
 
   points_to::Derivations& derivations_;
-  Limits limits_;
+  std::size_t of_fact_;
+  std::atomic<Offset> in_all_;
   IsAnonymous is_anonymous_;
   Found found_, of_anonymous_;
   Offset num_found_ = 0;
-  std::atomic<bool> is_given_up_ = false;
   std::mutex mutex_;  // of the next four
   std::condition_variable is_told_;
   std::vector<points_to::Fact> waiting_;

@@ -135,7 +135,11 @@ void MemoryEffects::find_effects() {
   for (auto const& function : module()) {
     if (!function.isDeclaration()) continue;
     auto const known = bitcode_.externals().find(function.getName().str());
-    if (known != bitcode_.externals().end()) effects_[&function] = &known->second;
+    if (known == bitcode_.externals().end()) continue;
+    effects_[&function] = &known->second;
+    for (auto const& effect : known->second)
+      if (effect.kind == extract::ExternalEffect::Kind::assigns)
+        if (auto const* variable = module().getGlobalVariable(effect.variable)) assigned_.insert(variable);
   }
 }
 
@@ -295,7 +299,10 @@ void MemoryEffects::add_external_writes(llvm::CallBase const& call, ObjectBits& 
   if (only_reads) return;
   for (auto const& argument : call.args())
     if (argument->getType()->isPointerTy()) add(set_of(*argument), objects, true);
-  if (!effects) add_outside(objects);
+  if (!effects) return add_outside(objects);
+  for (auto const& effect : *effects)
+    if (auto const* variable = effect.kind == Kind::assigns ? module().getGlobalVariable(effect.variable) : nullptr)
+      set_bit(objects, bitcode_.memory().object_of(*variable));
 }
 
 void MemoryEffects::add_own_writes(llvm::Function const& function, ObjectBits& objects) {

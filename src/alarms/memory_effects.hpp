@@ -43,7 +43,9 @@ class MemoryEffects {
   /// Whether all calls of a function are known.
   bool is_closed(llvm::Function const& function) const;
   /// Whether all stores to a variable are in the program.
-  bool is_closed(llvm::GlobalVariable const& variable) const { return variable.hasLocalLinkage() || is_program_; }
+  bool is_closed(llvm::GlobalVariable const& variable) const {
+    return variable.hasLocalLinkage() || (is_program_ && !assigned_.contains(&variable));
+  }
   /// Whether functions outside have an effect on an argument of a call: all that it may be of, or any.
   bool has_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
   bool may_have_effect(llvm::CallBase const& call, unsigned argument, extract::ExternalEffect::Kind kind) const;
@@ -87,6 +89,7 @@ class MemoryEffects {
   std::unordered_map<llvm::CallBase const*, Callees> callees_;
   std::unordered_map<llvm::Function const*, std::vector<llvm::CallBase const*>> callers_;
   std::unordered_map<llvm::Function const*, std::vector<extract::ExternalEffect> const*> effects_;  // of those outside
+  std::unordered_set<llvm::GlobalVariable const*> assigned_;  // by functions outside
   std::function<bool(llvm::Function const&, llvm::CallBase const&)> ends_with_;
   mutable std::unordered_map<llvm::CallBase const*, bool> ends_by_arguments_;  // where it was asked
   std::unordered_set<llvm::Function const*> ends_;  // functions with a body that never return

@@ -49,8 +49,7 @@ bool ProgramFacts::is_null(llvm::Value const& value, Tracker& tracker) {
 bool ProgramFacts::may_return_null(llvm::CallBase const& call) const {
   auto const* effects = extract::effects_of(call, effects_.bitcode().externals());
   return effects && std::ranges::any_of(*effects, [](extract::ExternalEffect const& effect) {
-           return effect.kind == extract::ExternalEffect::Kind::returns &&
-                  effect.values.front().kind == extract::ExternalValue::Kind::null;
+           return effect.returns_a(extract::ExternalValue::Kind::null);
          });
 }
 

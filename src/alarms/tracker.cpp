@@ -313,11 +313,11 @@ void Tracker::leave(llvm::BasicBlock const& block, State const& state) {
   auto const are_equal = [&](llvm::Value const& one, llvm::Value const& other) {
     return this->are_equal(one, other, state);
   };
-  for (auto& [to, facts] : conditions_.ways_out_of(block, state.facts, are_equal)) {
+  conditions_.for_each_way_out(block, state.facts, are_equal, [&](llvm::BasicBlock const& to, Conditions::Learn learn) {
     auto next = state;
-    if (has_facts_) next.facts = std::move(facts);
-    go(block, *to, std::move(next));
-  }
+    if (has_facts_) learn(next.facts);
+    go(block, to, std::move(next));
+  });
 }
 
 /// Facts that keep joined paths apart: as many of them as have few values where they are.

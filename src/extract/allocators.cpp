@@ -23,8 +23,7 @@ using Functions = std::unordered_set<llvm::Function const*>;
 bool allocates(llvm::CallBase const& call, Externals const& externals) {
   auto const* effects = effects_of(call, externals);
   return effects && std::ranges::any_of(*effects, [](ExternalEffect const& effect) {
-           return effect.kind == ExternalEffect::Kind::returns &&
-                  effect.values.front().kind == ExternalValue::Kind::fresh;
+           return effect.returns_a(ExternalValue::Kind::fresh);
          });
 }
 

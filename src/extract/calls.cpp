@@ -179,7 +179,7 @@ void Translator::apply(std::vector<ExternalEffect> const& effects, ExternalCall 
       case ExternalEffect::Kind::returns: system_.copy(values.front(), call.result); break;
       case ExternalEffect::Kind::stores: system_.store(values.front(), argument(effect.argument)); break;
       case ExternalEffect::Kind::assigns:
-        if (auto const* variable = call.function.getParent()->getNamedGlobal(effect.variable))
+        if (auto const* variable = call.function.getParent()->getGlobalVariable(effect.variable))
           system_.store(values.front(), of(variable));
         break;
       case ExternalEffect::Kind::escapes: system_.copy(argument(effect.argument), outside); break;

@@ -16,6 +16,8 @@
 namespace hornbill::extract {
 namespace {
 
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 /// The words and signs of an effect.
 class Tokens {
  public:
@@ -30,8 +32,7 @@ class Tokens {
     skip_blanks();
     if (!text_.starts_with(token)) return false;
     bool const is_word = std::isalpha(static_cast<unsigned char>(token.front())) != 0;
-    if (is_word && text_.size() > token.size() && std::isalnum(static_cast<unsigned char>(text_[token.size()])) != 0)
-      return false;
+    if (is_word && text_.size() > token.size() && is_of_name(text_[token.size()])) return false;
     text_.remove_prefix(token.size());
     return true;
   }
@@ -47,15 +48,12 @@ class Tokens {
     text_.remove_prefix(digits);
     return number;
   }
-  /// A variable to which a value is assigned.
-  std::optional<std::string> assigned_variable() {
+  std::string require_name() {
     skip_blanks();
-    auto const is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     auto const end = static_cast<std::size_t>(std::ranges::find_if_not(text_, is_of_name) - text_.begin());
-    auto const rest = io::trimmed(text_.substr(end));
-    if (end == 0 || !rest.starts_with('=')) return {};
+    if (end == 0 || std::isdigit(static_cast<unsigned char>(text_.front())) != 0) fail("the name of a variable");
     std::string name(text_.substr(0, end));
-    text_ = rest.substr(1);
+    text_.remove_prefix(end);
     return name;
   }
   int require_argument() {
@@ -148,11 +146,16 @@ ExternalEffect effect_of(Tokens& tokens) {
     tokens.require(")");
     return effect;
   }
-  if (auto const variable = tokens.assigned_variable())
-    return {.kind = assigns, .values = {value_of(tokens)}, .variable = *variable};
+  if (tokens.take("set")) {
+    ExternalEffect effect{.kind = assigns, .variable = tokens.require_name()};
+    tokens.require("=");
+    effect.values.push_back(value_of(tokens));
+    return effect;
+  }
   if (!tokens.take("*"))
     tokens.fail(
-        "an effect: return = VALUE, *N = VALUE, NAME = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free N, "
+        "an effect: return = VALUE, *N = VALUE, set NAME = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free "
+        "N, "
         "use N, write "
         "N, taint *N, flow *N N, zero return or sink N");
   ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};

@@ -27,7 +27,7 @@ struct ExternalEffect {
   enum class Kind {
     returns,  ///< `return = VALUE`
     stores,   ///< `*0 = VALUE`
-    assigns,  ///< `optarg = VALUE`: a variable of the library
+    assigns,  ///< `set optarg = VALUE`: a variable of the library
     copies,  ///< `copy 0 1 2`: memory at argument 0 gets that at argument 1, as many bytes as argument 2 says; or `copy
              ///< 0 1`
     fills,   ///< `fill 0`: the last `new` before it gets what is at argument 0, place by place
@@ -53,11 +53,18 @@ struct ExternalEffect {
   /// The number of an argument that stands for what is returned.
   static constexpr int result = -1;
 
+  /// Whether a value of such a kind is returned.
+  bool returns_a(ExternalValue::Kind value_kind) const {
+    return kind == Kind::returns && values.front().kind == value_kind;
+  }
   /// Whether an argument, or a place in its object, is returned.
   bool returns_argument(unsigned number) const {
-    bool const is_of_argument = kind == Kind::returns && (values.front().kind == ExternalValue::Kind::passed ||
-                                                          values.front().kind == ExternalValue::Kind::within);
-    return is_of_argument && values.front().argument == static_cast<int>(number);
+    return (returns_a(ExternalValue::Kind::passed) || returns_a(ExternalValue::Kind::within)) &&
+           values.front().argument == static_cast<int>(number);
+  }
+  /// Whether what is stored at an argument is returned, as by strsep.
+  bool returns_content(unsigned number) const {
+    return returns_a(ExternalValue::Kind::content) && values.front().argument == static_cast<int>(number);
   }
 };
 

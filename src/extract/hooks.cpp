@@ -18,9 +18,7 @@ constexpr char const* mark = "hornbill.hook";
 bool allocates_or_frees(llvm::Function const& function, Externals const& externals) {
   auto const known = externals.find(function.getName().str());
   return known != externals.end() && std::ranges::any_of(known->second, [](ExternalEffect const& effect) {
-           return effect.kind == ExternalEffect::Kind::frees ||
-                  (effect.kind == ExternalEffect::Kind::returns &&
-                   effect.values.front().kind == ExternalValue::Kind::fresh);
+           return effect.kind == ExternalEffect::Kind::frees || effect.returns_a(ExternalValue::Kind::fresh);
          });
 }
 

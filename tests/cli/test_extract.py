@@ -213,9 +213,20 @@ class Extract(CommandLine):
                               ("get: return = 0+", "'+' stands where the end of the effect"),
                               ("get: return =", "an effect ends where a value"),
                               ("get: give 0", "'give 0' stands where an effect"),
+                              ("get: retrun = 0", "'retrun = 0' stands where an effect"),
+                              ("get: set 1st = 0", "'1st = 0' stands where the name of a variable"),
+                              ("get: set kept 0", "'0' stands where '='"),
+                              ("get: free_all = new", "'free_all = new' stands where an effect"),
                               (": return = 0", "has no name of a function before ':'")):
             self.write("table.txt", f"# ours\n{line}\n")
             self.assertIn(f"table.txt:line 2: {message}", run("extract", "program.bc", "-o", "x.h5", "--externals", "table.txt", code=3)[1])
+
+    def test_variables_that_functions_outside_set(self):
+        source = "extern int *kept, *other; extern void keep(int *); int x; int *a, *b; int main() { keep(&x); a = kept; b = other; return 0; }"
+        self.write("table.txt", "keep: set kept = 0; set missing = 0\n")
+        self.solve(self.compile(source, "-O0"), "--externals", "table.txt")
+        self.assertIn("x", self.targets("a"))
+        self.assertNotIn("x", self.targets("b"))
 
     def test_libraries(self):
         source = """

@@ -1,6 +1,10 @@
 // Null pointers where several flags and counters are known at once; each function has one defect, or none.
+#define _GNU_SOURCE
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 struct node {
   struct node* next;
@@ -237,6 +241,28 @@ static int none_good(int number, char *text) {
   return number == 2 ? found[0] : 0;
 }
 
+// what functions outside write
+static int spawn_bad(char **argv) {
+  int *p = NULL;
+  pid_t child = 0;
+  if (posix_spawn(&child, "ls", NULL, NULL, argv, NULL) != 0) return 1;
+  return child != 0 ? *p : 0;  // BAD null
+}
+
+static int time_bad(time_t when) {
+  int *p = NULL;
+  struct tm at = {0};
+  localtime_r(&when, &at);
+  return at.tm_year != 0 ? *p : 0;  // BAD null
+}
+
+static int option_bad(char **argv) {
+  int *p = NULL;
+  optarg = NULL;
+  getopt(2, argv, "a:");
+  return optarg ? *p : 0;  // BAD null
+}
+
 int main(int argc, char** argv) {
   struct node one = {NULL, argc}, two = {&one, 1};
   flags_good(argc > 1, argc > 2);
@@ -248,6 +274,9 @@ int main(int argc, char** argv) {
   count_good(argc, argv);
   switch_good(argc, argv[0]);
   switch_bad(argc, argv[0]);
+  spawn_bad(argv);
+  time_bad(argc);
+  option_bad(argv);
   default_good(argc, argv[0]);
   default_bad(argc, argv[0]);
   none_good(argc, argv[0]);

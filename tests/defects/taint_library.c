@@ -126,6 +126,33 @@ int order_bad(char *text) {
   return system(text);  // BAD taint
 }
 
+int other_text_bad(char **texts) {
+  if (strcmp(texts[1], texts[2]) != 0) return 1;
+  return system(texts[1]);  // BAD taint
+}
+int one_bad(char *text) {
+  if (strcmp(text, "date") == 1) return system(text);  // BAD taint
+  return 1;
+}
+int again_bad(void) {
+  char line[64];
+  if (!fgets(line, 64, stdin) || strcmp(line, "begin\n") != 0) return 1;
+  if (!fgets(line, 64, stdin)) return 1;
+  return system(line);  // BAD taint
+}
+int joined_bad(char *more) {
+  char line[64];
+  if (!fgets(line, 32, stdin) || strcmp(line, "ls ") != 0) return 1;
+  strncat(line, more, 31);
+  return system(line);  // BAD taint
+}
+static const char *const commands[] = {"ls", "date", "who"};
+int table_good(char *text) {
+  for (int i = 0; i < 3; i++)
+    if (strcmp(text, commands[i]) == 0) return system(text);
+  return 1;
+}
+
 // numbers whose comparison is kept
 int kept_good(char *text) {
   static int table[8];
@@ -146,9 +173,33 @@ int outside_good(char *text) {
   return table[i];
 }
 
+static _Bool is_small(int number) { return number >= 0 && number < 8; }
+int asked_good(char *text) {
+  static int table[8];
+  int i = atoi(text), is_there = is_small(i);
+  return is_there ? table[i] : 0;
+}
+int asked_at_once_good(char *text) {
+  static int table[8];
+  int i = atoi(text);
+  if (!is_small(i)) return 0;
+  return table[i];
+}
+int round_bad(int argc, char **argv) {
+  static int table[8];
+  int sum = 0, i = 0, is_there = 0;
+  for (int k = 1; k < argc; k++) {
+    i = atoi(argv[k]);
+    if (is_there) sum += table[i];  // BAD taint
+    is_there = i >= 0 && i < 8;
+  }
+  return sum;
+}
+
 int main(int argc, char **argv) {
   char *text = argv[argc - 1];
-  return option_bad(argc, argv) + option_good(argc, argv) + entry_bad() + entry_good() + link_bad(argv[0]) + host_bad() +
+  return other_text_bad(argv) + one_bad(text) + again_bad() + joined_bad(text) + table_good(text) + asked_good(text) +
+         asked_at_once_good(text) + round_bad(argc, argv) + option_bad(argc, argv) + option_good(argc, argv) + entry_bad() + entry_good() + link_bad(argv[0]) + host_bad() +
          wide_bad() + wide_good() + parts_bad() + parts_good() + array_bad(text) + array_good(text) + header_bad(argc) +
          header_good(argc) + equal_good(text) + either_good(text) + other_bad(text) + order_bad(text) + kept_good(text) +
          kept_bad(text) + outside_good(text);

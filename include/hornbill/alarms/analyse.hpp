@@ -57,10 +57,11 @@ struct Analysed {
   std::vector<Index> alarms;                    ///< tuples
   std::map<std::string, double> probabilities;  ///< of rules
   std::vector<ClientReport> clients;
-  double points_to_seconds = 0, derivation_seconds = 0;  ///< solving, and what functions write; deriving its facts
-  Index points_to_facts = 0;                             ///< that alarms depend on
-  Index unplaced_reports = 0;                            ///< in whose lines the program has no statement
-  Index given_facts = 0;  ///< of these without a derivation, since `max_clauses` was met: they count as certain
+  double points_to_seconds = 0;   ///< solving, and what functions write
+  double derivation_seconds = 0;  ///< deriving points-to facts, after what was done of it while clients ran
+  Index points_to_facts = 0;      ///< that alarms depend on
+  Index unplaced_reports = 0;     ///< in whose lines the program has no statement
+  Index given_facts = 0;          ///< of these without a derivation, since `max_clauses` was met: they count as certain
 };
 
 /// Solves the program's constraints, evaluates the clients' rules, and derives the points-to facts that alarms depend
