@@ -13,6 +13,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
@@ -35,16 +37,42 @@ std::string explained(std::string const& message) {
       LLVM_VERSION_MAJOR);
 }
 
+/// LLVM verifies a program with debug information as it reads it, too; from version 15 on an option of its tools turns
+/// that off.
+void leave_verification_to_us() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  auto const found = options.find("disable-auto-upgrade-debug-info");
+  if (found != options.end() && found->second->getNumOccurrences() == 0)
+    found->second->addOccurrence(0, found->first(), "true");
+}
+
+/// LLVM ends the process where it reads what it does not expect, such as a broken program with debug information before
+/// version 15; as long as this is there, an error is thrown in its place.
+class FatalErrors {
+ public:
+  explicit FatalErrors(std::string const& file) : handler_(raise, const_cast<std::string*>(&file)) {}
+
+ private:
+  static void raise(void* file, char const* reason, bool) {
+    throw InputError(*static_cast<std::string const*>(file), "",
+                     fmt::format("is no valid program for LLVM: {}", reason));
+  }
+  llvm::ScopedFatalErrorHandler handler_;
+};
+
 std::string verification_errors(llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream out(text);
   bool has_broken_debug_info = false;
   bool const is_broken = llvm::verifyModule(module, &out, &has_broken_debug_info);
-  if (!is_broken && has_broken_debug_info) llvm::StripDebugInfo(module);
+  bool const is_of_version = llvm::getDebugMetadataVersionFromModule(module) == llvm::DEBUG_METADATA_VERSION;
+  if (!is_broken && (has_broken_debug_info || !is_of_version)) llvm::StripDebugInfo(module);
   return is_broken ? out.str().substr(0, out.str().find('\n')) : std::string();
 }
 
 std::unique_ptr<llvm::Module> read_module(std::string const& file, llvm::LLVMContext& context) {
+  leave_verification_to_us();
+  FatalErrors const fatal_errors(file);
   llvm::SMDiagnostic error;
   auto module = llvm::parseIRFile(file, error, context);
   if (!module) {

@@ -2,6 +2,7 @@
 """The front end: a few lines of C each, and what its pointers may point to. Usage: test_extract.py PROGRAM SOURCE_DIR"""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -285,6 +286,11 @@ class Extract(CommandLine):
         self.assertIn("broken.ll:line 2: ", run("extract", "broken.ll", "-o", "x.h5", code=3)[1])
         self.write("invalid.ll", "define i32 @main() {\na:\n  br label %b\nb:\n  %x = add i32 %y, 1\n  %y = add i32 1, 1\n  ret i32 %x\n}\n")
         self.assertIn("invalid.ll: is no valid program for LLVM", run("extract", "invalid.ll", "-o", "x.h5", code=3)[1])
+        self.write("debug.c", "int f(int x) { return x * 2; } int main() { return f(1); }")
+        text = subprocess.run([CLANG, "-g", "-S", "-emit-llvm", "debug.c", "-o", "-"], check=True, capture_output=True, text=True).stdout
+        self.assertIn("!DICompileUnit", text)
+        self.write("debug.ll", re.sub(r"(%\w+) = mul nsw i32 %\w+", r"\1 = mul nsw i32 \1", text))
+        self.assertIn("debug.ll: is no valid program for LLVM", run("extract", "debug.ll", "-o", "x.h5", code=3)[1])
         if CLANG == "clang-14" and shutil.which("clang-16") and "Bitcode of LLVM 14" in run("extract", "--help")[0]:
             subprocess.run(["clang-16", "-c", "-emit-llvm", "program.c", "-o", "newer.bc"], check=True)
             message = run("extract", "newer.bc", "-o", "x.h5", code=3)[1]
