@@ -558,10 +558,18 @@ bool DataFlow::is_count(llvm::Value const& number) const {
          });
 }
 
+/// The same where it cannot be an error's negative number either: of functions that read elements, as fread does.
+bool DataFlow::is_count_of_elements(llvm::Value const& number) const {
+  return is_count(number) &&
+         std::ranges::any_of(*effects_of(llvm::cast<llvm::CallBase>(number)), [](Effect const& effect) {
+           return effect.kind == Effect::Kind::taints && effect.sizes.size() > 1;
+         });
+}
+
 /// By the branches before a statement.
 DataFlow::Bounds DataFlow::bounds_at(llvm::Value const& number, llvm::Instruction const& at) {
   auto& tracker = facts_.tracker(*at.getFunction());
-  Bounds all{is_count(number), false};
+  Bounds all{is_count(number), is_count_of_elements(number)};
   tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
     all.add(bounds(condition, truth, number, tracker));
     return all.are_both();

@@ -79,6 +79,7 @@ class DataFlow {
   Bounds bounds(llvm::Value const& condition, std::optional<bool> truth, llvm::Value const& number,
                 Tracker const& tracker) const;
   bool is_count(llvm::Value const& number) const;
+  bool is_count_of_elements(llvm::Value const& number) const;
   bool may_be_negative(llvm::Value const& value, Tracker const& tracker, int depth = 0);
   bool is_known(llvm::Value const& text, llvm::Instruction const& at);
   bool is_clamped(llvm::Instruction const& user, unsigned operand);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -142,6 +143,24 @@ void explain_labels(ExplainArguments& a, Model const& model, std::size_t most, E
   e.influences = std::move(influences);
 }
 
+/// The variable of that name or number; or the only one whose name begins with it, such as an alarm's place.
+Index find_alarm(ExplainArguments const& a, Model const& model) {
+  if (auto const alarm = io::VariableNames(model.graph).find(a.alarm)) return *alarm;
+  constexpr std::size_t max_shown = 5;
+  std::vector<Index> there;
+  for (Index v = 0; v < model.graph.num_variables; ++v)
+    if (model.graph.name_of(v).starts_with(a.alarm + " ")) there.push_back(v);
+  if (there.size() == 1) return there.front();
+  if (there.empty())
+    throw InputError(a.file, "",
+                     fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
+  std::string names;
+  for (Index const v : there | std::views::take(max_shown)) names += fmt::format("\n  {}", model.graph.name_of(v));
+  throw InputError(a.file, "",
+                   fmt::format("'{}' begins the names of {} variables{}; give a whole name:{}", a.alarm, there.size(),
+                               there.size() > max_shown ? ", the first of which are below" : "", names));
+}
+
 int explain(ExplainArguments& a) {
   std::vector<NamedFile> read{{"MODEL", a.file}};
   for (auto const& source : a.evidence) read.push_back({"--evidence", source});
@@ -149,12 +168,8 @@ int explain(ExplainArguments& a) {
   if (!a.dot.empty()) io::require_writable(a.dot);
   settle(a);
   auto const model = read_model(a.file);
-  auto const alarm = io::VariableNames(model.graph).find(a.alarm);
-  if (!alarm)
-    throw InputError(a.file, "",
-                     fmt::format("'{}' is no variable of the model, neither by name nor by number", a.alarm));
   Explanation e;
-  e.alarm = *alarm;
+  e.alarm = find_alarm(a, model);
   gather_labels(a, model, e);
   analysis::require_derivations(model.graph, a.file);  // before any work
   {

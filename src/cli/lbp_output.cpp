@@ -131,7 +131,9 @@ void print_result(LbpArguments const& a, Model const& model, Result const& resul
           model.graph, [&](Index v) { return marginals.of(v); },
           a.each.empty() ? "-o FILE.MAR writes all, --top prints some" : "-o FILE.h5 writes all, --top prints some");
     if (!a.top.empty()) write_out("  most probable of {}:\n", a.top);
-    for (Index v : best(set))
+    auto const first = best(set);
+    if (!a.top.empty() && first.empty()) write_out("    none: this query has no variable\n");
+    for (Index v : first)
       write_out("    {:.6f}  {}{}\n", set.marginals.p_true[v], model.graph.name_of(v), state_text(model.graph, v));
   }
 }

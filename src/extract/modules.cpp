@@ -9,6 +9,7 @@
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
@@ -81,6 +82,7 @@ std::unique_ptr<llvm::Module> read_module(std::string const& file, llvm::LLVMCon
           file, "",
           "is neither LLVM bitcode nor its text; compile the source with `clang -c -emit-llvm -g`, or link it "
           "as the README says and take PROGRAM.0.0.preopt.bc");
+    if (error.getMessage().contains("Could not open input file")) throw InputError(file, "", "cannot be opened");
     auto const place = error.getLineNo() > 0 ? fmt::format("line {}", error.getLineNo()) : std::string();
     throw InputError(file, place, place.empty() ? explained(error.getMessage().str()) : error.getMessage().str());
   }
@@ -118,6 +120,15 @@ class LinkErrors {
 
 }  // namespace
 
+/// Constants stand on the right of comparisons, wherever the source has them.
+void put_constants_right(llvm::Function& function) {
+  for (auto& instruction : llvm::instructions(function))
+    if (auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
+        comparison && llvm::isa<llvm::Constant>(comparison->getOperand(0)) &&
+        !llvm::isa<llvm::Constant>(comparison->getOperand(1)))
+      comparison->swapOperands();
+}
+
 void promote_locals(llvm::Function& function) {
   std::vector<llvm::AllocaInst*> locals;
   for (auto& instruction : function.getEntryBlock())
@@ -141,7 +152,10 @@ std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files
   if (!has_body)
     throw InputError(files.front(), "", "has no function with a body; compile it with `clang -c -emit-llvm -g`");
   for (auto& function : *program)
-    if (!function.isDeclaration()) promote_locals(function);
+    if (!function.isDeclaration()) {
+      promote_locals(function);
+      put_constants_right(function);
+    }
   return program;
 }
 

@@ -76,11 +76,23 @@ class Analyse(CommandLine):
         steps = run("explain", "alarms.h5", alarm)[0]
         self.assertIn("list.c:4:3 n->next is freed", steps)
         self.assertIn("list.c:10:3 first.next behind drop(...) may be freed, as list.c:4:3 n->next is\n", steps)
+        self.assertEqual(run("explain", "alarms.h5", "list.c:11:22")[0], steps)  # by its place, which no other name begins with
+        self.assertIn("alarms.h5: 'list.c:9:9' is no variable of the model", run("explain", "alarms.h5", "list.c:9:9", code=3)[1])
+        self.assertIn("most probable of null:\n    none", run("lbp", "alarms.h5", "--top", "null")[0])
         with open("clauses.txt") as clauses:
             lines = clauses.read().splitlines()
         self.assertIn('free.R0: NOT Frees("list.c:4:3 n->next"), list.c:4:3 n->next is freed', lines)
         self.write("true.txt", alarm + "\n")
         self.assertIn(alarm, run("rank", "alarms.h5", "--oracle", "true.txt")[0])
+
+    def test_several_alarms_of_a_place(self):
+        source = '#include <stdlib.h>\nint main(int n) { char *s = n > 1 ? getenv("A") : getenv("B"); return system(s); }\n'
+        run("analyse", self.compile(source), "-o", "alarms.h5", "--client", "taint")
+        places = [alarm.split()[0] for alarm in self.alarms()]
+        twice = next(place for place in places if places.count(place) > 1)
+        out = run("explain", "alarms.h5", twice, code=3)[1]
+        self.assertIn(f"alarms.h5: '{twice}' begins the names of {places.count(twice)} variables; give a whole name:\n", out)
+        self.assertIn("\n  " + next(alarm for alarm in self.alarms() if alarm.startswith(twice + " ")), out)
 
     def test_memory(self):
         """Where another function reads what is freed, points-to facts are in the derivation."""

@@ -280,7 +280,7 @@ class Extract(CommandLine):
     def test_errors(self):
         self.write("text.bc", "no bitcode")
         self.assertIn("text.bc: is neither LLVM bitcode nor its text; compile", run("extract", "text.bc", "-o", "x.h5", code=3)[1])
-        self.assertIn("missing.bc", run("extract", "missing.bc", "-o", "x.h5", code=3)[1])
+        self.assertIn("missing.bc: cannot be opened", run("extract", "missing.bc", "-o", "x.h5", code=3)[1])
         self.assertIn("has no function with a body", run("extract", self.compile("int x;", "-O0"), "-o", "x.h5", code=3)[1])
         self.write("broken.ll", "define i32 @main() {\n  ret i32 %x\n}\n")
         self.assertIn("broken.ll:line 2: ", run("extract", "broken.ll", "-o", "x.h5", code=3)[1])

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int table[9], letters[256];
 
@@ -138,6 +139,19 @@ int count_good(void) {
   return line[0];
 }
 
+int elements_good(void) {
+  char line[40];
+  size_t n = fread(line, 1, sizeof line - 1, stdin);
+  line[n] = 0;
+  return line[0];
+}
+int negative_bad(void) {
+  char line[40];
+  ssize_t n = read(0, line, sizeof line - 1);
+  line[n] = 0;  // BAD taint
+  return line[0];
+}
+
 // text that is copied as a block
 int block_bad(char *text) {
   char command[40];
@@ -157,5 +171,5 @@ int main(int argc, char **argv) {
   return clamped_bad(text) + clamped_good(text) + limited_good(text) + asked_bad(text) + asked_good(text) +
          chosen_bad(text) + chosen_good(text) + digit_bad() + digit_good() + no_digit_bad() + one_of_bad(text) + byte_bad((unsigned char *)text) +
          byte_good((unsigned char *)text) + length_good(text) + number_bad(text) + number_good(text) + part_bad(text) +
-         part_good(text) + upper_bad(text) + lower_bad(text) + both_good(text) + raised_bad(text) + raised_good(text) + without_sign_good(text) + count_good() + block_bad(text) + block_good(text);
+         part_good(text) + upper_bad(text) + lower_bad(text) + both_good(text) + raised_bad(text) + raised_good(text) + without_sign_good(text) + count_good() + elements_good() + negative_bad() + block_bad(text) + block_good(text);
 }
