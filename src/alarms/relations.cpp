@@ -47,7 +47,7 @@ std::map<std::string, Relations::Provider> Relations::providers() {
   auto const result_lookup = [this](bool is_wanted) {
     return Provider{1, [this, is_wanted](Index relation) {
                       look_up_whether(relation, [this, is_wanted](datalog::Value m) {
-                        return vocabulary_.places[m].call->getType()->isVoidTy() != is_wanted;
+                        return vocabulary_.places[m].call->use_empty() != is_wanted;
                       });
                     }};
   };

@@ -482,6 +482,30 @@ int hook_bad(const char *s) {
   return p[0];
 }
 
+// whether a search has succeeded, which a caller may not ask
+static struct point origin;
+static int search(int n, struct point **found) {
+  *found = NULL;
+  for (int i = 0; i < n; i++)
+    if (i == 7) {
+      *found = &origin;
+      return 1;
+    }
+  return 0;
+}
+
+int unasked_bad(int n) {
+  struct point *p;
+  search(n, &p);
+  return p->x;  // BAD null
+}
+
+int asked_good(int n) {
+  struct point *p;
+  if (!search(n, &p)) return 0;
+  return p->x;  // FALSE null
+}
+
 int main(int argc, char **argv) {
   ended_bad();
   ended_good();
@@ -500,6 +524,8 @@ int main(int argc, char **argv) {
   make_good(argc);
   get_bad(argc);
   get_good(argc);
+  unasked_bad(argc);
+  asked_good(argc);
   deep_bad();
   deep_good();
   value_bad();
