@@ -156,7 +156,7 @@ void Conditions::add_tests_of_cases() {
     if (!test || !test->isEquality() || !isa<llvm::ConstantInt>(test->getOperand(1))) continue;
     auto const* number = values_.leader_of(test->getOperand(0));
     if (!numbers.contains(number)) continue;
-    related_[number].push_back(test);
+    cases_[number].push_back(test);
     counts_[values_.leader_of(test)] += 2;
     ++counts_[number];
   }
@@ -164,8 +164,8 @@ void Conditions::add_tests_of_cases() {
 
 bool Conditions::excludes(llvm::Value const* number, llvm::ConstantInt const& value, Facts const& facts,
                           AreEqual const& are_equal) const {
-  auto const tests = related_.find(values_.leader_of(number));
-  return tests != related_.end() && std::ranges::any_of(tests->second, [&](llvm::Value const* related) {
+  auto const tests = cases_.find(values_.leader_of(number));
+  return tests != cases_.end() && std::ranges::any_of(tests->second, [&](llvm::Value const* related) {
            auto const* test = llvm::cast<llvm::ICmpInst>(related);
            auto const known = test->getOperand(1) == &value ? value_of(test, facts, are_equal) : std::nullopt;
            return known && known->isOne() != (test->getPredicate() == llvm::CmpInst::ICMP_EQ);
@@ -173,8 +173,8 @@ bool Conditions::excludes(llvm::Value const* number, llvm::ConstantInt const& va
 }
 
 void Conditions::learn_default(llvm::SwitchInst const& choice, Facts& facts) const {
-  auto const tests = related_.find(values_.leader_of(choice.getCondition()));
-  if (tests == related_.end()) return;
+  auto const tests = cases_.find(values_.leader_of(choice.getCondition()));
+  if (tests == cases_.end()) return;
   for (auto const* related : tests->second) {
     auto const* test = llvm::cast<llvm::ICmpInst>(related);
     bool const is_case =
@@ -206,7 +206,7 @@ void Conditions::add_orders() {
     auto const* test = dyn_cast<llvm::ICmpInst>(&instruction);
     auto const found = test && test->isEquality() ? orders.find(sides(*test)) : orders.end();
     if (found == orders.end()) continue;
-    related_[values_.leader_of(test)] = found->second;
+    orders_[values_.leader_of(test)] = found->second;
     ++counts_[values_.leader_of(test)];
     for (auto const* order : found->second) counts_[values_.leader_of(order)] += 2;
   }
@@ -216,8 +216,8 @@ void Conditions::add_orders() {
 /// granted that it began below, and has no other steps.
 std::optional<bool> Conditions::is_at_end(llvm::Value const& leader, Facts const& facts, AreEqual const& are_equal,
                                           int depth) const {
-  auto const orders = related_.find(&leader);
-  if (orders == related_.end()) return {};
+  auto const orders = orders_.find(&leader);
+  if (orders == orders_.end()) return {};
   for (auto const* order : orders->second)
     if (auto const goes_on = value_of(order, facts, are_equal, depth + 1)) return goes_on->isZero();
   return {};
@@ -449,11 +449,12 @@ void Conditions::drop_dead(llvm::BasicBlock const& block, Facts& facts) const {
   if (!live_) {
     std::vector<llvm::Value const*> leaders;
     for (auto const& [leader, count] : counts_) leaders.push_back(leader);
-    auto related = related_;
-    for (auto const& [test, others] : ranges_) {
-      auto& asked = related[test];
-      asked.insert(asked.end(), others.begin(), others.end());
-    }
+    Dependents related;
+    for (auto const* some : {&cases_, &orders_, &ranges_})
+      for (auto const& [value, tests] : *some) {
+        auto& asked = related[value];
+        asked.insert(asked.end(), tests.begin(), tests.end());
+      }
     live_ = std::make_unique<LiveFacts>(values_, leaders, dependents_, std::move(related));
   }
   std::erase_if(facts, [&](auto const& fact) { return !live_->is_live(*fact.first, block); });

@@ -124,10 +124,9 @@ class Conditions {
   std::unordered_set<llvm::Value const*> flags_;        // phis of constants
   std::unordered_set<llvm::Value const*> counters_;     // phis that step on in loops
   std::unordered_map<llvm::Value const*, std::vector<llvm::ICmpInst const*>> tests_of_zero_;  // of leaders
-  /// Of numbers that a switch dispatches by, equalities with constants; of equalities with a number up to which a loop
-  /// counts, the tests by which it goes on. Both are asked where the others are.
-  Dependents related_;
-  Dependents ranges_;  // tests of a number with constants: the others of the same number
+  Dependents cases_;   // of numbers that a switch dispatches by: equalities with constants
+  Dependents orders_;  // of equalities with a number up to which a loop counts: the tests by which it goes on
+  Dependents ranges_;  // of tests of a number with constants: the others of the same number
   Dependents dependents_;
   mutable std::unique_ptr<LiveFacts> live_;                                    // none before it is asked for
   mutable std::unordered_map<llvm::BasicBlock const*, Facts> decided_before_;  // where it was asked for

@@ -101,10 +101,6 @@ bool add(Facts const& further, Facts& facts) {
   return all_agree;
 }
 
-}  // namespace
-
-namespace {
-
 /// A condition and whether it is true, where that is known.
 using Truth = std::pair<llvm::Value const*, std::optional<bool>>;
 

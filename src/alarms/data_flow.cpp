@@ -496,12 +496,14 @@ bool is_bounded_by(llvm::Value const& question, bool is_unequal, llvm::Value con
   return false;
 }
 
-/// Whether a text is the program's own: a constant, or one that a table has.
+/// Whether a text is the program's own: a constant, or one that a table begins with. What a single variable has later,
+/// or a table that begins empty, may be from anywhere.
 bool is_own_text(llvm::Value const& text) {
   auto const* load = dyn_cast<llvm::LoadInst>(&text);
   auto const* variable =
       dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(load ? load->getPointerOperand() : &text));
-  return variable && variable->hasInitializer() && (load || variable->isConstant());
+  if (!variable || !variable->hasInitializer()) return false;
+  return variable->isConstant() || (load && isa<llvm::ConstantAggregate>(variable->getInitializer()));
 }
 
 /// The call by which a condition says that a text equals one of the program's own; none of others.
@@ -641,7 +643,7 @@ bool DataFlow::is_clamped(llvm::Instruction const& user, unsigned operand) {
 }
 
 /// Whether a text equals one of the program's own, by a comparison behind which nothing writes it.
-bool DataFlow::is_known(llvm::Value const& text, llvm::Instruction const& at) {
+bool DataFlow::equals_own_text(llvm::Value const& text, llvm::Instruction const& at) {
   auto const& tracker = facts_.tracker(*at.getFunction());
   auto const& values = tracker.values();
   return tracker.is_decided(*at.getParent(), [&](llvm::Value const& condition, std::optional<bool> truth) {
@@ -674,7 +676,7 @@ bool DataFlow::is_sink(Origin const& statement) {
                           return effect.kind == Effect::Kind::sinks && is_at(effect, operand);
                         }));
   if (!is_sunk) return false;
-  return value.getType()->isPointerTy() ? !is_known(value, instruction) : !is_bounded(value, instruction);
+  return value.getType()->isPointerTy() ? !equals_own_text(value, instruction) : !is_bounded(value, instruction);
 }
 
 }  // namespace hornbill::alarms

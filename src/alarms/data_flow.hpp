@@ -81,7 +81,7 @@ class DataFlow {
   bool is_count(llvm::Value const& number) const;
   bool is_count_of_elements(llvm::Value const& number) const;
   bool may_be_negative(llvm::Value const& value, Tracker const& tracker, int depth = 0);
-  bool is_known(llvm::Value const& text, llvm::Instruction const& at);
+  bool equals_own_text(llvm::Value const& text, llvm::Instruction const& at);
   bool is_clamped(llvm::Instruction const& user, unsigned operand);
 
   ProgramFacts& facts_;

@@ -52,8 +52,8 @@ class DerivationsAhead {
   IsAnonymous is_anonymous_;
   Found found_, of_anonymous_;
   Offset num_found_ = 0;
-  std::mutex mutex_;  // of the next four
   std::condition_variable is_told_;
+  std::mutex mutex_;  // of the next two
   std::vector<points_to::Fact> waiting_;
   bool is_closed_ = false;
   std::exception_ptr error_;

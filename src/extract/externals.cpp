@@ -154,10 +154,8 @@ ExternalEffect effect_of(Tokens& tokens) {
   }
   if (!tokens.take("*"))
     tokens.fail(
-        "an effect: return = VALUE, *N = VALUE, set NAME = VALUE, copy N N, fill N, call N(VALUE, ...), escape N, free "
-        "N, "
-        "use N, write "
-        "N, taint *N, flow *N N, zero return or sink N");
+        "an effect: return = VALUE, *N = VALUE, set NAME = VALUE, copy N N, fill N, "
+        "call N(VALUE, ...), escape N, free N, use N, write N, taint *N, flow *N N, zero return or sink N");
   ExternalEffect effect{.kind = stores, .argument = tokens.require_argument()};
   tokens.require("=");
   effect.values.push_back(value_of(tokens));

@@ -33,8 +33,7 @@ Program::Bitcode::Bitcode(std::vector<std::string> const& files, Options const& 
   inline_allocators(*module_, externals_);
   if (options.are_choices_inlined) {
     uncalled_ = inline_choices(*module_, externals_, !is_library(*module_, options.entry));
-    for (auto& function : *module_)
-      if (!function.isDeclaration()) promote_locals(function);
+    canonicalise(*module_);
   }
   find_originals();
   memory_ = std::make_unique<Memory>(*module_, externals_, options, system_, report);

@@ -38,8 +38,8 @@ std::string explained(std::string const& message) {
       LLVM_VERSION_MAJOR);
 }
 
-/// LLVM verifies a program with debug information as it reads it, too; from version 15 on an option of its tools turns
-/// that off.
+/// LLVM verifies a program with debug information as it reads it, too, which costs as much again; newer versions, such
+/// as 19, have an option of their tools that turns it off.
 void leave_verification_to_us() {
   auto& options = llvm::cl::getRegisteredOptions();
   auto const found = options.find("disable-auto-upgrade-debug-info");
@@ -47,8 +47,8 @@ void leave_verification_to_us() {
     found->second->addOccurrence(0, found->first(), "true");
 }
 
-/// LLVM ends the process where it reads what it does not expect, such as a broken program with debug information before
-/// version 15; as long as this is there, an error is thrown in its place.
+/// LLVM ends the process where it reads what it does not expect, such as a broken program with debug information where
+/// that option is missing; as long as this is there, an error is thrown in its place.
 class FatalErrors {
  public:
   explicit FatalErrors(std::string const& file) : handler_(raise, const_cast<std::string*>(&file)) {}
@@ -82,7 +82,8 @@ std::unique_ptr<llvm::Module> read_module(std::string const& file, llvm::LLVMCon
           file, "",
           "is neither LLVM bitcode nor its text; compile the source with `clang -c -emit-llvm -g`, or link it "
           "as the README says and take PROGRAM.0.0.preopt.bc");
-    if (error.getMessage().contains("Could not open input file")) throw InputError(file, "", "cannot be opened");
+    if (auto const [said, reason] = error.getMessage().split("Could not open input file: "); said.empty())
+      throw InputError(file, "", fmt::format("cannot be read: {}", reason.str()));
     auto const place = error.getLineNo() > 0 ? fmt::format("line {}", error.getLineNo()) : std::string();
     throw InputError(file, place, place.empty() ? explained(error.getMessage().str()) : error.getMessage().str());
   }
@@ -118,17 +119,6 @@ class LinkErrors {
   std::string text_;
 };
 
-}  // namespace
-
-/// Constants stand on the right of comparisons, wherever the source has them.
-void put_constants_right(llvm::Function& function) {
-  for (auto& instruction : llvm::instructions(function))
-    if (auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
-        comparison && llvm::isa<llvm::Constant>(comparison->getOperand(0)) &&
-        !llvm::isa<llvm::Constant>(comparison->getOperand(1)))
-      comparison->swapOperands();
-}
-
 void promote_locals(llvm::Function& function) {
   std::vector<llvm::AllocaInst*> locals;
   for (auto& instruction : function.getEntryBlock())
@@ -137,6 +127,24 @@ void promote_locals(llvm::Function& function) {
   if (locals.empty()) return;
   llvm::DominatorTree tree(function);
   llvm::PromoteMemToReg(locals, tree);
+}
+
+void put_constants_right(llvm::Function& function) {
+  for (auto& instruction : llvm::instructions(function))
+    if (auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(&instruction);
+        comparison && llvm::isa<llvm::Constant>(comparison->getOperand(0)) &&
+        !llvm::isa<llvm::Constant>(comparison->getOperand(1)))
+      comparison->swapOperands();
+}
+
+}  // namespace
+
+void canonicalise(llvm::Module& module) {
+  for (auto& function : module) {
+    if (function.isDeclaration()) continue;
+    promote_locals(function);
+    put_constants_right(function);
+  }
 }
 
 std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files, llvm::LLVMContext& context) {
@@ -151,11 +159,7 @@ std::unique_ptr<llvm::Module> read_program(std::vector<std::string> const& files
   bool const has_body = std::ranges::any_of(*program, [](llvm::Function const& f) { return !f.isDeclaration(); });
   if (!has_body)
     throw InputError(files.front(), "", "has no function with a body; compile it with `clang -c -emit-llvm -g`");
-  for (auto& function : *program)
-    if (!function.isDeclaration()) {
-      promote_locals(function);
-      put_constants_right(function);
-    }
+  canonicalise(*program);
   return program;
 }
 

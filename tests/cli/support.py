@@ -10,9 +10,12 @@ PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 GOLDEN = os.path.join(SOURCE, "inputs", "golden", "horn")
 
 
-def run(*arguments, code=0, others_leak=False):
-    """Runs hornbill and returns (stdout, stderr); the exit code must be `code`. With `others_leak`, a library that fails may lose memory."""
-    environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"} if others_leak else None
+# For runs in which a library that fails, not Hornbill, loses memory.
+OTHERS_LEAK = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+
+
+def run(*arguments, code=0, environment=None):
+    """Runs hornbill and returns (stdout, stderr); the exit code must be `code`."""
     done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, env=environment)
     assert done.returncode == code, f"exit {done.returncode}, not {code}: {arguments}\n{done.stdout}{done.stderr}"
     return done.stdout, done.stderr

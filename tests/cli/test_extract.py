@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from support import CommandLine, main, run
+from support import CommandLine, OTHERS_LEAK, main, run
 
 CLANG = next((clang for clang in ("clang-14", "clang-15", "clang-16", "clang-19", "clang") if shutil.which(clang)), None)
 LEVELS = (("-O0",), ("-O1", "-Xclang", "-disable-llvm-passes"), ("-O2", "-fno-inline"))
@@ -280,7 +280,7 @@ class Extract(CommandLine):
     def test_errors(self):
         self.write("text.bc", "no bitcode")
         self.assertIn("text.bc: is neither LLVM bitcode nor its text; compile", run("extract", "text.bc", "-o", "x.h5", code=3)[1])
-        self.assertIn("missing.bc: cannot be opened", run("extract", "missing.bc", "-o", "x.h5", code=3)[1])
+        self.assertIn("missing.bc: cannot be read: No such file", run("extract", "missing.bc", "-o", "x.h5", code=3)[1])
         self.assertIn("has no function with a body", run("extract", self.compile("int x;", "-O0"), "-o", "x.h5", code=3)[1])
         self.write("broken.ll", "define i32 @main() {\n  ret i32 %x\n}\n")
         self.assertIn("broken.ll:line 2: ", run("extract", "broken.ll", "-o", "x.h5", code=3)[1])
@@ -290,7 +290,7 @@ class Extract(CommandLine):
         text = subprocess.run([CLANG, "-g", "-S", "-emit-llvm", "debug.c", "-o", "-"], check=True, capture_output=True, text=True).stdout
         self.assertIn("!DICompileUnit", text)
         self.write("debug.ll", re.sub(r"(%\w+) = mul nsw i32 %\w+", r"\1 = mul nsw i32 \1", text))
-        self.assertIn("debug.ll: is no valid program for LLVM", run("extract", "debug.ll", "-o", "x.h5", code=3, others_leak=True)[1])
+        self.assertIn("debug.ll: is no valid program for LLVM", run("extract", "debug.ll", "-o", "x.h5", code=3, environment=OTHERS_LEAK)[1])
         if CLANG == "clang-14" and shutil.which("clang-16") and "Bitcode of LLVM 14" in run("extract", "--help")[0]:
             subprocess.run(["clang-16", "-c", "-emit-llvm", "program.c", "-o", "newer.bc"], check=True)
             message = run("extract", "newer.bc", "-o", "x.h5", code=3)[1]

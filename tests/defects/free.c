@@ -350,6 +350,18 @@ int left_bad(int status) {
   return 0 <= status ? *p : 0;  // BAD free
 }
 
+static int drop_if_less(int a, int b, int *p) {
+  if (a >= b) return 0;
+  free(p);
+  return 1;
+}
+int passed_constant_good(int status) {
+  int *p = allocate(sizeof *p);
+  *p = 1;
+  drop_if_less(0, status, p);
+  return status <= 0 ? *p : 0;
+}
+
 int main(int argc, char **argv) {
   struct node *n = allocate(sizeof *n), *m = allocate(sizeof *m);
   memset(n, 0, sizeof *n);
@@ -373,7 +385,7 @@ int main(int argc, char **argv) {
   callback_good();
   free(grow_bad(allocate(3)));
   free(grow_good(allocate(3)));
-  return left_good(argc) + left_bad(argc) + sign_good(argc) + sign_bad(argc) + above_good(argc) + above_bad(argc) + simple_bad() + simple_good() + loop_bad(argc) + loop_good(argc) + wrapper_bad() + wrapper_good() +
+  return passed_constant_good(argc) + left_good(argc) + left_bad(argc) + sign_good(argc) + sign_bad(argc) + above_good(argc) + above_bad(argc) + simple_bad() + simple_good() + loop_bad(argc) + loop_good(argc) + wrapper_bad() + wrapper_good() +
          member_bad() + member_good() + global_bad() + global_good() + returned_bad() + returned_good() + alias_bad() +
          alias_good() + error_bad(argc) + error_good(argc) + close_bad() + close_good() + buffer_bad(argc) +
          buffer_good(argc) + (argv[0] != NULL);

@@ -153,6 +153,19 @@ int table_good(char *text) {
   return 1;
 }
 
+static char *saved;
+int saved_bad(char **texts) {
+  saved = texts[2];
+  if (strcmp(texts[1], saved) != 0) return 1;
+  return system(texts[1]);  // BAD taint
+}
+static char *names[3];
+int filled_bad(char **texts) {
+  names[1] = texts[2];
+  if (strcmp(texts[1], names[1]) != 0) return 1;
+  return system(texts[1]);  // BAD taint
+}
+
 // numbers whose comparison is kept
 int kept_good(char *text) {
   static int table[8];
@@ -198,7 +211,7 @@ int round_bad(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   char *text = argv[argc - 1];
-  return other_text_bad(argv) + one_bad(text) + again_bad() + joined_bad(text) + table_good(text) + asked_good(text) +
+  return saved_bad(argv) + filled_bad(argv) + other_text_bad(argv) + one_bad(text) + again_bad() + joined_bad(text) + table_good(text) + asked_good(text) +
          asked_at_once_good(text) + round_bad(argc, argv) + option_bad(argc, argv) + option_good(argc, argv) + entry_bad() + entry_good() + link_bad(argv[0]) + host_bad() +
          wide_bad() + wide_good() + parts_bad() + parts_good() + array_bad(text) + array_good(text) + header_bad(argc) +
          header_good(argc) + equal_good(text) + either_good(text) + other_bad(text) + order_bad(text) + kept_good(text) +
