@@ -5,6 +5,7 @@
 #include <hornbill/analysis.hpp>
 #include <hornbill/backend/registry.hpp>
 #include <hornbill/bp.hpp>
+#include <hornbill/circuit.hpp>
 #include <hornbill/config.hpp>
 #include <hornbill/datalog.hpp>
 #include <hornbill/elim.hpp>

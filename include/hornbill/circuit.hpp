@@ -1,0 +1,10 @@
+/// \file
+/// Probabilistic circuits.
+#pragma once
+
+#include <hornbill/circuit/builder.hpp>
+#include <hornbill/circuit/circuit.hpp>
+#include <hornbill/circuit/initial_parameters.hpp>
+#include <hornbill/circuit/node_lists.hpp>
+#include <hornbill/circuit/properties.hpp>
+#include <hornbill/circuit/samples.hpp>

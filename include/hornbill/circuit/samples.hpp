@@ -1,0 +1,41 @@
+/// \file
+/// Samples that a circuit is asked about.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <hornbill/circuit/circuit.hpp>
+
+namespace hornbill::circuit {
+
+/// Stands in Samples::values for a value that is not known.
+inline constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+/// For a variable whose value is not known, how likely what was observed is under each of its values. It takes the
+/// place of the variable's values in all samples.
+struct SoftEvidence {
+  Index variable;
+  std::vector<double> likelihoods;  ///< [samples, categories], at least 0
+};
+
+/// Values of all variables, sample by sample.
+struct Samples {
+  Index num_variables = 0;
+  std::vector<double> values;  ///< [samples, num_variables]: whole numbers of discrete variables; or `missing`
+  std::vector<SoftEvidence> soft{};
+
+  Offset size() const { return num_variables == 0 ? 0 : static_cast<Offset>(values.size()) / num_variables; }
+  double value(Offset sample, Index variable) const {
+    return values[static_cast<std::size_t>(sample * num_variables + variable)];
+  }
+};
+
+/// Checks that samples have the circuit's variables, that values of discrete ones are among their categories, and that
+/// soft evidence is of discrete variables, each named once.
+/// \param where  begins the message, e.g. a file's name
+/// \throws InputError naming the sample, counted from 0, and the variable
+void validate(Circuit const& circuit, Samples const& samples, std::string const& where);
+
+}  // namespace hornbill::circuit

@@ -1,0 +1,39 @@
+/// \file
+/// Files of probabilistic circuits and of samples (inputs/FORMAT.md, "Circuits").
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <hornbill/circuit/circuit.hpp>
+#include <hornbill/circuit/samples.hpp>
+
+namespace hornbill::io {
+
+/// A circuit, and its parameters.
+struct StoredCircuit {
+  circuit::Circuit circuit;
+  circuit::Parameters parameters;
+  std::map<std::string, std::string> attributes{};  ///< that say where it comes from
+};
+
+/// Reads a circuit from `.h5`: of Hornbill's layout, or node by node (`node_type`, `child_ptr`, ...).
+/// \throws InputError naming the file and the dataset or node; CapacityError
+StoredCircuit read_circuit(std::string const& file);
+/// Writes one to `.h5`, all of it or nothing.   \throws InputError
+void write_circuit(StoredCircuit const& stored, std::string const& file);
+
+/// Whether an HDF5 file holds a circuit.   \throws InputError if it cannot be opened
+bool holds_circuit(std::string const& file);
+
+/// Reads samples: a text of numbers separated by commas, a sample a line, `?` or an empty field where a value is
+/// missing; or the dataset `x` of an `.h5` file, whose missing values `x_missing` marks, and the likelihoods
+/// `soft/VARIABLE`.
+/// \throws InputError naming the file and the line or the sample; CapacityError
+circuit::Samples read_samples(std::string const& file, circuit::Circuit const& circuit);
+
+/// The same of a text.   \param file  that errors name
+circuit::Samples parse_samples(std::string const& file, std::string_view text, circuit::Circuit const& circuit);
+
+}  // namespace hornbill::io

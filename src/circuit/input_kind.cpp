@@ -1,0 +1,34 @@
+#include <hornbill/circuit/input_kind.hpp>
+
+#include <array>
+
+namespace hornbill::circuit {
+namespace {
+
+constexpr std::array<char const*, num_input_kinds> names{"categorical",          "bernoulli", "binomial", "gaussian",
+                                                         "discretised logistic", "indicator", "literal"};
+
+}  // namespace
+
+char const* name_of(InputKind kind) { return names.at(static_cast<std::size_t>(kind)); }
+
+std::optional<InputKind> input_kind_named(std::string_view name) {
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (name == names[k]) return static_cast<InputKind>(k);
+  return std::nullopt;
+}
+
+Index num_parameters(InputKind kind, Index num_categories) {
+  switch (kind) {
+    case InputKind::categorical: return num_categories;
+    case InputKind::bernoulli:
+    case InputKind::binomial: return 1;
+    case InputKind::gaussian:
+    case InputKind::discretised_logistic: return 2;
+    case InputKind::indicator:
+    case InputKind::literal: break;
+  }
+  return 0;
+}
+
+}  // namespace hornbill::circuit
