@@ -4,7 +4,10 @@
 
 #include <hornbill/circuit/builder.hpp>
 #include <hornbill/circuit/circuit.hpp>
+#include <hornbill/circuit/forward.hpp>
 #include <hornbill/circuit/initial_parameters.hpp>
 #include <hornbill/circuit/node_lists.hpp>
+#include <hornbill/circuit/plan.hpp>
 #include <hornbill/circuit/properties.hpp>
 #include <hornbill/circuit/samples.hpp>
+#include <hornbill/circuit/state.hpp>

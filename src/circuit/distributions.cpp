@@ -15,36 +15,36 @@ namespace hornbill::circuit {
 namespace {
 
 /// A row of a block: parameters in a row of a sum node.
-struct Segment {
+struct ParameterRow {
   Offset parameter;
   Index sum, columns;
 };
 
-/// Calls function(segment) for all rows of a vector's blocks.
+/// Calls function(row) for all rows of a vector's blocks.
 template <class Function>
-void for_each_segment(Circuit const& circuit, NodeVector const& vector, Function const& function) {
+void for_each_row(Circuit const& circuit, NodeVector const& vector, Function const& function) {
   for (auto b = vector.begin; b < vector.end; ++b) {
     auto const& block = circuit.blocks[static_cast<std::size_t>(b)];
     for (Index r = 0; r < block.rows; ++r)
-      function(Segment{block.parameter + Offset{r} * block.columns, block.sum + r, block.columns});
+      function(ParameterRow{block.parameter + Offset{r} * block.columns, block.sum + r, block.columns});
   }
 }
 
-/// Segments by node: those of each in ascending order of parameters.
-struct Segments {
+/// ParameterRows by node: those of each in ascending order of parameters.
+struct ParameterRows {
   std::vector<Offset> offsets;  ///< [size of the vector + 1]
-  std::vector<Segment> of_node;
+  std::vector<ParameterRow> of_node;
 };
-Segments segments_of(Circuit const& circuit, NodeVector const& vector) {
-  Segments result{std::vector<Offset>(static_cast<std::size_t>(vector.size) + 1), {}};
-  for_each_segment(circuit, vector, [&](Segment const& s) { ++result.offsets[s.sum - vector.first + 1]; });
+ParameterRows rows_of_parameters(Circuit const& circuit, NodeVector const& vector) {
+  ParameterRows result{std::vector<Offset>(static_cast<std::size_t>(vector.size) + 1), {}};
+  for_each_row(circuit, vector, [&](ParameterRow const& s) { ++result.offsets[s.sum - vector.first + 1]; });
   std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
   result.of_node.resize(static_cast<std::size_t>(result.offsets.back()));
   auto next = result.offsets;
-  for_each_segment(circuit, vector, [&](Segment const& s) { result.of_node[next[s.sum - vector.first]++] = s; });
+  for_each_row(circuit, vector, [&](ParameterRow const& s) { result.of_node[next[s.sum - vector.first]++] = s; });
   for (Index i = 0; i < vector.size; ++i)
     std::sort(result.of_node.begin() + result.offsets[i], result.of_node.begin() + result.offsets[i + 1],
-              [](Segment const& a, Segment const& b) { return a.parameter < b.parameter; });
+              [](ParameterRow const& a, ParameterRow const& b) { return a.parameter < b.parameter; });
   return result;
 }
 
@@ -58,28 +58,28 @@ class OwnerFinder {
     node_of_parameter_.assign(static_cast<std::size_t>(circuit_.num_sum_parameters), -1);
     for (auto const& vector : circuit_.vectors) {
       if (vector.kind != NodeKind::sum) continue;
-      auto const segments = segments_of(circuit_, vector);
+      auto const rows = rows_of_parameters(circuit_, vector);
       for (Index i = 0; i < vector.size; ++i)
         owners[static_cast<std::size_t>(vector.first + i)] = owner_of(
-            vector.first + i, std::span(segments.of_node)
-                                  .subspan(static_cast<std::size_t>(segments.offsets[i]),
-                                           static_cast<std::size_t>(segments.offsets[i + 1] - segments.offsets[i])));
+            vector.first + i, std::span(rows.of_node)
+                                  .subspan(static_cast<std::size_t>(rows.offsets[i]),
+                                           static_cast<std::size_t>(rows.offsets[i + 1] - rows.offsets[i])));
     }
     return owners;
   }
 
  private:
-  Index owner_of(Index node, std::span<Segment const> segments) {
-    for (std::size_t s = 1; s < segments.size(); ++s)
-      if (segments[s].parameter < segments[s - 1].parameter + segments[s - 1].columns)
+  Index owner_of(Index node, std::span<ParameterRow const> rows) {
+    for (std::size_t s = 1; s < rows.size(); ++s)
+      if (rows[s].parameter < rows[s - 1].parameter + rows[s - 1].columns)
         fail(fmt::format("sum node {} has the parameter {} for two of its edges; each edge of a node needs its own",
-                         node, segments[s].parameter));
-    Index const owner = node_of(segments.front().parameter);
+                         node, rows[s].parameter));
+    Index const owner = node_of(rows.front().parameter);
     Offset count = 0;
-    for (auto const& segment : segments)
-      for (Index c = 0; c < segment.columns; ++c, ++count) {
-        Index& known = node_of(segment.parameter + c);
-        if (known != owner) fail_on_part(node, std::max(known, owner), segment.parameter + c);
+    for (auto const& row : rows)
+      for (Index c = 0; c < row.columns; ++c, ++count) {
+        Index& known = node_of(row.parameter + c);
+        if (known != owner) fail_on_part(node, std::max(known, owner), row.parameter + c);
         if (owner < 0) known = node;
       }
     if (owner < 0) {
@@ -87,7 +87,7 @@ class OwnerFinder {
       counts_[static_cast<std::size_t>(node)] = count;
       return node;
     }
-    if (counts_[static_cast<std::size_t>(owner)] != count) fail_on_part(node, owner, segments.front().parameter);
+    if (counts_[static_cast<std::size_t>(owner)] != count) fail_on_part(node, owner, rows.front().parameter);
     return owner;
   }
 
@@ -131,11 +131,11 @@ class ParameterCheck {
 
   void check_sums(NodeVector const& vector) {
     std::vector<double> sums(static_cast<std::size_t>(vector.size));
-    for_each_segment(circuit_, vector, [&](Segment const& segment) {
+    for_each_row(circuit_, vector, [&](ParameterRow const& row) {
       double sum = 0;
-      for (Index c = 0; c < segment.columns; ++c)
-        sum += weight("sum", segment.sum, segment.parameter + c, parameters_.sum);
-      sums[static_cast<std::size_t>(segment.sum - vector.first)] += sum;
+      for (Index c = 0; c < row.columns; ++c)
+        sum += weight("sum", row.sum, row.parameter + c, parameters_.sum);
+      sums[static_cast<std::size_t>(row.sum - vector.first)] += sum;
     });
     for (Index i = 0; i < vector.size; ++i)
       require_normalised("sum", vector.first + i, sums[static_cast<std::size_t>(i)]);

@@ -1,7 +1,9 @@
 // Host vectors to Views and back.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -21,6 +23,15 @@ Kokkos::View<T*, MemorySpace> to_view(ExecutionSpace const& exec, std::string co
   Kokkos::deep_copy(exec, view, mirror);
   exec.fence("hornbill: copy from a temporary host array");
   return view;
+}
+
+/// Copies a vector's entries to the first ones of a View. Waits for the copy, so the vector may go.
+template <class T, class MemorySpace, class ExecutionSpace>
+void copy_to_view(ExecutionSpace const& exec, std::vector<T> const& values, Kokkos::View<T*, MemorySpace> const& view) {
+  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const host(values.data(),
+                                                                                                values.size());
+  Kokkos::deep_copy(exec, Kokkos::subview(view, std::pair<std::size_t, std::size_t>(0, values.size())), host);
+  exec.fence("hornbill: copy from a temporary host array");
 }
 
 /// The View's entries. Waits for `exec`.

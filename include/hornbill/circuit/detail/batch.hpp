@@ -1,0 +1,28 @@
+// Samples of a batch as kernels read them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <hornbill/circuit/host_plan.hpp>
+#include <hornbill/circuit/samples.hpp>
+
+namespace hornbill::circuit::detail {
+
+/// Values of a row are apart by a multiple of this.
+inline constexpr Offset stride_unit = 64;
+constexpr Offset stride_of(Index batch_size) { return (batch_size + stride_unit - 1) / stride_unit * stride_unit; }
+
+/// Values, and likelihoods, of each variable in a row.
+struct BatchRows {
+  std::vector<double> values;        ///< [num_variables, stride]
+  std::vector<Offset> soft_offsets;  ///< [num_variables] rows of `soft`; -1 where there are none
+  std::vector<double> soft;          ///< [categories of variables with likelihoods, stride]
+};
+BatchRows by_variable(HostPlan const& plan, Samples const& samples, std::vector<Offset> const& which, Offset stride);
+BatchRows by_variable(HostPlan const& plan, Samples const& samples, Offset first, Index count, Offset stride);
+
+/// How many samples exact values are computed of at a time.
+std::size_t exact_batch(Circuit const& circuit, std::size_t wanted);
+
+}  // namespace hornbill::circuit::detail

@@ -1,0 +1,123 @@
+// Values of input nodes, tile by tile.
+#pragma once
+
+#include <hornbill/circuit/detail/input_value.hpp>
+#include <hornbill/circuit/detail/tile_values.hpp>
+
+namespace hornbill::circuit::detail {
+
+/// A thread for each tile and sample.
+template <class Value, class MemorySpace>
+struct EvaluateInputs {
+  Kokkos::View<Tile const*, MemorySpace> tiles;
+  Kokkos::View<InputPlan const*, MemorySpace> inputs;
+  Kokkos::View<InputTile const*, MemorySpace> input_tiles;
+  InputValues<Value, MemorySpace> of;
+  Observed<MemorySpace> observed;
+  TileValues<Value, MemorySpace> out;
+  Offset num_samples = 0;
+  bool has_lost = false;  ///< whether some parameters of categoricals were too small for a Value
+
+  KOKKOS_FUNCTION void operator()(Offset item) const {
+    auto const& [t, distributions, first] = input_tiles(item / num_samples);
+    Offset const sample = item % num_samples;
+    auto const [row, size] = tiles(t);
+    Scaled nodes[tile_size];
+    Index exponent = no_exponent;
+    for (Index i = 0; i < size; ++i) {
+      nodes[i] = observed.value(of, inputs(distributions), first + i, sample);
+      exponent = Kokkos::max(exponent, nodes[i].exponent);
+    }
+    // a parameter that was lost is less than 2^lost
+    constexpr Index lost = -Bits<Value>::bias + 1;
+    bool const may_lack = has_lost && inputs(distributions).kind == InputKind::categorical;
+    if (may_lack) exponent = Kokkos::max(exponent, lost);
+    TileSummary<Value> summary;
+    bool is_exact = true;
+    for (Index i = 0; i < size; ++i) {
+      auto const value = static_cast<Value>(nodes[i].mantissa * power_of_two<double>(nodes[i].exponent - exponent));
+      is_exact = is_exact && (value >= tiny<Value> || nodes[i].mantissa == 0);
+      out.value(row + i, sample) = value;
+      summary.add(value);
+    }
+    Value const error = may_lack   ? Kokkos::max(power_of_two<Value>(lost - exponent), tiny<Value>)
+                        : is_exact ? Value(0)
+                                   : tiny<Value>;
+    Value const scale = out.finish(t, sample, summary, exponent, error);
+    for (Index i = 0; i < size; ++i) out.value(row + i, sample) *= scale;
+  }
+};
+
+/// Products that are stored.
+template <class Value, class MemorySpace>
+struct MultiplyTiles {
+  Kokkos::View<Tile const*, MemorySpace> tiles;
+  Kokkos::View<Index const*, MemorySpace> tile_of_row;
+  Kokkos::View<ProductTile const*, MemorySpace> product_tiles;
+  Kokkos::View<RowFactor const*, MemorySpace> factors;
+  Kokkos::View<Index const*, MemorySpace> factor_rows;
+  TileValues<Value, MemorySpace> values;
+  Offset num_samples = 0;
+  Index begin = 0;  ///< of the layer's tiles
+
+  KOKKOS_FUNCTION void operator()(Offset item) const {
+    auto const& task = product_tiles(begin + item / num_samples);
+    Offset const sample = item % num_samples;
+    auto const [row, size] = tiles(task.tile);
+    Node nodes[tile_size];
+    Index exponent = no_exponent;
+    for (Index i = 0; i < size; ++i) {
+      nodes[i] = multiply(task, task.first + i, sample);
+      exponent = Kokkos::max(exponent, nodes[i].value.mantissa > 0 ? nodes[i].value.exponent : no_exponent);
+    }
+    if (exponent == no_exponent)  // all are 0, or might be
+      for (Index i = 0; i < size; ++i)
+        exponent = Kokkos::max(exponent, nodes[i].error > 0 ? nodes[i].unit : no_exponent);
+    TileSummary<Value> summary;
+    double error = 0;
+    for (Index i = 0; i < size; ++i) {
+      auto const value =
+          static_cast<Value>(nodes[i].value.mantissa) * power_of_two<Value>(nodes[i].value.exponent - exponent);
+      bool const is_exact = value >= tiny<Value> || nodes[i].value.mantissa == 0;
+      error = Kokkos::max(error, of_tile(nodes[i], exponent) + (is_exact ? 0 : static_cast<double>(tiny<Value>)));
+      values.value(row + i, sample) = value;
+      summary.add(value);
+    }
+    constexpr double most = static_cast<double>(std::numeric_limits<Value>::max());
+    Value const scale =
+        values.finish(task.tile, sample, summary, exponent, static_cast<Value>(Kokkos::min(error, most)));
+    for (Index i = 0; i < size; ++i) values.value(row + i, sample) *= scale;
+  }
+
+ private:
+  /// A product, true to error * 2^unit.
+  struct Node {
+    Scaled value;
+    double error = 0;
+    Index unit = 0;
+  };
+
+  KOKKOS_FUNCTION Node multiply(ProductTile const& task, Index i, Offset sample) const {
+    Node node{scaled(1)};
+    for (Offset f = task.factors_begin; f < task.factors_end; ++f) {
+      auto const& factor = factors(f);
+      Index const row = factor.list < 0 ? factor.row + i * factor.step : factor_rows(factor.list + i);
+      Index const tile = tile_of_row(row), exponent = values.exponent(tile, sample);
+      if (exponent == no_exponent) return {};
+      node.value = product(node.value, scaled(static_cast<double>(values.value(row, sample)), exponent));
+      node.error += static_cast<double>(values.errors(tile * values.stride + sample));
+      node.unit += exponent;
+    }
+    return node;
+  }
+
+  /// A node's error in units of 2^exponent.
+  KOKKOS_FUNCTION static double of_tile(Node const& node, Index exponent) {
+    if (node.error == 0) return 0;
+    constexpr Index most = 512;
+    return Kokkos::max(node.error * power_of_two<double>(Kokkos::min(node.unit - exponent, most)),
+                       static_cast<double>(tiny<Value>));
+  }
+};
+
+}  // namespace hornbill::circuit::detail

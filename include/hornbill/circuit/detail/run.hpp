@@ -1,0 +1,318 @@
+// Plans, parameters and states on a device, and forward().
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include <hornbill/backend/instantiate.hpp>
+#include <hornbill/circuit/detail/batch.hpp>
+#include <hornbill/circuit/detail/exact.hpp>
+#include <hornbill/circuit/detail/input_tiles.hpp>
+#include <hornbill/circuit/detail/sum_tiles.hpp>
+#include <hornbill/circuit/forward.hpp>
+#include <hornbill/circuit/properties.hpp>
+#include <hornbill/detail/allocate.hpp>
+#include <hornbill/detail/copy.hpp>
+#include <hornbill/error.hpp>
+
+namespace hornbill::circuit::detail {
+
+template <class ExecutionSpace>
+inline constexpr bool runs_on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
+
+template <class ExecutionSpace>
+using Items = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Offset>>;
+
+/// Entries of a list, picked by number.
+template <class Value>
+std::vector<Value> picked(std::vector<double> const& values, std::vector<Offset> const& which) {
+  std::vector<Value> result;
+  result.reserve(which.size());
+  for (Offset i : which) result.push_back(static_cast<Value>(values[static_cast<std::size_t>(i)]));
+  return result;
+}
+
+/// The smallest entry that is not 0, or 1.
+inline double smallest_of(std::vector<double> const& values) {
+  double smallest = 1;
+  for (double value : values)
+    if (value > 0) smallest = std::min(smallest, value);
+  return smallest;
+}
+
+template <class Value, class MemorySpace>
+TileValues<Value, MemorySpace> tile_values(State<Value, MemorySpace> const& state) {
+  return {state.values, state.exponents, state.smallest, state.errors, state.stride};
+}
+
+template <class Value, class ExecutionSpace, class MemorySpace>
+void evaluate_inputs(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
+                     DeviceParameters<Value, MemorySpace> const& parameters, State<Value, MemorySpace> const& state) {
+  Kokkos::parallel_for(
+      "hornbill::circuit::evaluate_inputs",
+      Items<ExecutionSpace>(exec, 0, std::ssize(plan.host.input_tiles) * state.num_samples),
+      EvaluateInputs<Value, MemorySpace>{plan.tiles,
+                                         plan.inputs,
+                                         plan.input_tiles,
+                                         {parameters.categorical, parameters.scalars},
+                                         {state.samples, state.soft_offsets, state.soft, state.stride},
+                                         tile_values(state),
+                                         state.num_samples,
+                                         parameters.smallest_categorical < static_cast<double>(tiny<Value>)});
+}
+
+template <class Value, class ExecutionSpace, class MemorySpace>
+void multiply_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, State<Value, MemorySpace> const& state,
+                    Layer const& layer) {
+  Kokkos::parallel_for(
+      "hornbill::circuit::multiply_tiles",
+      Items<ExecutionSpace>(exec, 0, Offset{layer.end - layer.begin} * state.num_samples),
+      MultiplyTiles<Value, MemorySpace>{plan.tiles, plan.tile_of_row, plan.product_tiles, plan.row_factors,
+                                        plan.factor_rows, tile_values(state), state.num_samples, layer.begin});
+}
+
+template <class Value, class ExecutionSpace, class MemorySpace>
+void sum_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
+               DeviceParameters<Value, MemorySpace> const& parameters, State<Value, MemorySpace> const& state,
+               Layer const& layer) {
+  SumInputs<Value, MemorySpace> const in{
+      plan.tiles,     plan.terms,           plan.term_factors,
+      plan.sum_tiles, plan.segment_offsets, plan.segments,
+      parameters.sum, tile_values(state),   static_cast<Value>(parameters.smallest_sum)};
+  constexpr char const* label = "hornbill::circuit::sum_tiles";
+  auto const items = [&](int width) {
+    return Offset{layer.end - layer.begin} * ((state.num_samples + width - 1) / width);
+  };
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    using Functor = SumOnHost<Value, MemorySpace>;
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, items(Functor::width)),
+                         Functor{in, state.num_samples, layer.begin});
+  } else {
+    using Functor = SumByTeam<Value, MemorySpace>;
+    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Functor::team_size>> policy(
+        exec, static_cast<int>(items(Functor::width)), Functor::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes()));
+    Kokkos::parallel_for(label, policy, Functor{in, state.num_samples, layer.begin});
+  }
+}
+
+}  // namespace hornbill::circuit::detail
+
+namespace hornbill::circuit {
+
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  Plan<MemorySpace> plan;
+  auto const copy = [&]<class T>(Kokkos::View<T const*, MemorySpace>& to, std::string const& name,
+                                 std::vector<T> const& from) {
+    to = hornbill::detail::to_view<T, MemorySpace>(exec, "hornbill::circuit::" + name, from);
+  };
+  copy(plan.tiles, "tiles", host.tiles);
+  copy(plan.tile_of_row, "tile_of_row", host.tile_of_row);
+  copy(plan.inputs, "inputs", host.inputs);
+  copy(plan.input_tiles, "input_tiles", host.input_tiles);
+  copy(plan.product_tiles, "product_tiles", host.product_tiles);
+  copy(plan.row_factors, "row_factors", host.row_factors);
+  copy(plan.factor_rows, "factor_rows", host.factor_rows);
+  copy(plan.terms, "terms", host.terms);
+  copy(plan.term_factors, "term_factors", host.term_factors);
+  copy(plan.sum_tiles, "sum_tiles", host.sum_tiles);
+  copy(plan.segment_offsets, "segment_offsets", host.segment_offsets);
+  copy(plan.segments, "segments", host.segments);
+  plan.host = std::move(host);
+  return plan;
+}
+
+template <class Value, class ExecutionSpace>
+DeviceParameters<Value, typename ExecutionSpace::memory_space> to_device(
+    ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, Parameters const& parameters) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  using hornbill::detail::to_view;
+  auto const& host = plan.host;
+  if (std::ssize(parameters.sum) != host.num_sum_parameters)
+    throw ShapeError("parameters of sums", static_cast<std::size_t>(host.num_sum_parameters), parameters.sum.size());
+  if (std::ssize(parameters.input) != host.num_input_parameters)
+    throw ShapeError("parameters of inputs", static_cast<std::size_t>(host.num_input_parameters),
+                     parameters.input.size());
+  auto const categorical = detail::picked<double>(parameters.input, host.categorical_of);
+  return {to_view<Value, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
+          to_view<Value, MemorySpace>(exec, "hornbill::circuit::categorical_parameters", categorical),
+          to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters",
+                                       detail::picked<double>(parameters.input, host.scalar_of)),
+          detail::smallest_of(parameters.sum), detail::smallest_of(categorical)};
+}
+
+template <class Value, class ExecutionSpace>
+State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace const& exec,
+                                                               Plan<typename ExecutionSpace::memory_space> const& plan,
+                                                               Index batch_size, std::size_t max_bytes) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  using Values = Kokkos::View<Value*, MemorySpace>;
+  using hornbill::detail::allocate, hornbill::detail::allocate_initialised;
+  if (batch_size < 1) throw ShapeError("batch_size", 1, 0);
+  require_fit<Value>(plan.host, batch_size, max_bytes);
+  State<Value, MemorySpace> state;
+  state.batch_size = batch_size;
+  state.stride = detail::stride_of(batch_size);
+  auto const entries = [&](auto count) {
+    return static_cast<std::size_t>(count) * static_cast<std::size_t>(state.stride);
+  };
+  auto const tiles = entries(plan.host.tiles.size());
+  state.values = allocate<Values>(exec, "hornbill::circuit::values", entries(plan.host.num_rows));
+  state.exponents = allocate<Kokkos::View<Index*, MemorySpace>>(exec, "hornbill::circuit::exponents", tiles);
+  state.smallest = allocate<Values>(exec, "hornbill::circuit::smallest", tiles);
+  state.errors = allocate<Values>(exec, "hornbill::circuit::errors", tiles);
+  using Numbers = Kokkos::View<double*, MemorySpace>;
+  state.samples = allocate<Numbers>(exec, "hornbill::circuit::samples", entries(plan.host.num_variables));
+  state.soft_offsets = allocate_initialised<Kokkos::View<Offset*, MemorySpace>>(
+      exec, "hornbill::circuit::soft_offsets", static_cast<std::size_t>(plan.host.num_variables));
+  state.log_likelihood = allocate<Numbers>(exec, "hornbill::circuit::log_likelihood", entries(1));
+  state.is_certain =
+      allocate<Kokkos::View<std::uint8_t*, MemorySpace>>(exec, "hornbill::circuit::is_certain", entries(1));
+  return state;
+}
+
+template <class Value, class ExecutionSpace>
+void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+             State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples, Offset first,
+             Index count) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  if (count > state.batch_size)
+    throw ShapeError("samples of a batch", static_cast<std::size_t>(state.batch_size), static_cast<std::size_t>(count));
+  if (first < 0 || first + count > samples.size())
+    throw ShapeError("samples", static_cast<std::size_t>(first + count), static_cast<std::size_t>(samples.size()));
+  auto const [rows, offsets, likelihoods] = detail::by_variable(plan.host, samples, first, count, state.stride);
+  state.num_samples = count;
+  hornbill::detail::copy_to_view(exec, rows, state.samples);
+  hornbill::detail::copy_to_view(exec, offsets, state.soft_offsets);
+  if (state.soft.extent(0) < likelihoods.size())
+    state.soft = hornbill::detail::allocate<Kokkos::View<double*, MemorySpace>>(exec, "hornbill::circuit::soft",
+                                                                                likelihoods.size());
+  hornbill::detail::copy_to_view(exec, likelihoods, state.soft);
+}
+
+template <class Value, class ExecutionSpace>
+void forward(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+             DeviceParameters<Value, typename ExecutionSpace::memory_space> const& parameters,
+             State<Value, typename ExecutionSpace::memory_space>& state) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  Kokkos::Profiling::ScopedRegion region("hornbill::circuit::forward");
+  detail::evaluate_inputs(exec, plan, parameters, state);
+  for (auto const& layer : plan.host.layers)
+    if (layer.kind == NodeKind::sum)
+      detail::sum_tiles(exec, plan, parameters, state, layer);
+    else
+      detail::multiply_tiles(exec, plan, state, layer);
+  Index const root = plan.host.row_of_node.back();
+  Kokkos::parallel_for("hornbill::circuit::read_root", detail::Items<ExecutionSpace>(exec, 0, state.num_samples),
+                       detail::ReadRoot<Value, MemorySpace>{detail::tile_values(state), root,
+                                                            plan.host.tile_of_row[static_cast<std::size_t>(root)],
+                                                            state.log_likelihood, state.is_certain});
+}
+
+}  // namespace hornbill::circuit
+
+namespace hornbill::circuit {
+
+template <class ExecutionSpace>
+std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
+                                          Parameters const& parameters, Samples const& samples,
+                                          std::vector<Offset> const& which) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  using hornbill::detail::to_view;
+  constexpr double ln2 = 0.6931471805599453;
+  auto const some = detail::exact_batch(circuit, which.size());
+  detail::ExactNodes<MemorySpace> nodes{
+      to_view<InputPlan, MemorySpace>(exec, "hornbill::circuit::inputs", plan.inputs),
+      to_view<Factor, MemorySpace>(exec, "hornbill::circuit::factors", circuit.factors),
+      to_view<Index, MemorySpace>(exec, "hornbill::circuit::factor_children", circuit.factor_children),
+      to_view<EdgeBlock, MemorySpace>(exec, "hornbill::circuit::blocks", circuit.blocks),
+      to_view<double, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
+      {to_view<double, MemorySpace>(exec, "hornbill::circuit::categorical_parameters",
+                                    detail::picked<double>(parameters.input, plan.categorical_of)),
+       to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters",
+                                    detail::picked<double>(parameters.input, plan.scalar_of))},
+      {},
+      hornbill::detail::allocate<Kokkos::View<detail::Scaled*, MemorySpace>>(
+          exec, "hornbill::circuit::exact_values", static_cast<std::size_t>(circuit.num_nodes()) * some)};
+  std::vector<double> result;
+  for (std::size_t first = 0; first < which.size(); first += some) {
+    std::vector<Offset> const now(which.begin() + static_cast<std::ptrdiff_t>(first),
+                                  which.begin() + static_cast<std::ptrdiff_t>(std::min(first + some, which.size())));
+    nodes.num_samples = std::ssize(now);
+    auto const [rows, offsets, likelihoods] = detail::by_variable(plan, samples, now, nodes.num_samples);
+    nodes.observed = {to_view<double, MemorySpace>(exec, "hornbill::circuit::samples", rows),
+                      to_view<Offset, MemorySpace>(exec, "hornbill::circuit::soft_offsets", offsets),
+                      to_view<double, MemorySpace>(exec, "hornbill::circuit::soft", likelihoods), nodes.num_samples};
+    for (auto const& vector : circuit.vectors) {
+      nodes.nodes = vector;
+      Kokkos::parallel_for("hornbill::circuit::exact_nodes",
+                           detail::Items<ExecutionSpace>(exec, 0, vector.size * nodes.num_samples), nodes);
+    }
+    auto const root = static_cast<std::size_t>(circuit.num_nodes() - 1) * now.size();
+    auto const values = hornbill::detail::to_vector(
+        exec, Kokkos::subview(nodes.values, std::pair<std::size_t, std::size_t>(root, root + now.size())));
+    for (auto const& [mantissa, exponent] : values)
+      result.push_back(mantissa == 0 ? -std::numeric_limits<double>::infinity() : std::log(mantissa) + exponent * ln2);
+  }
+  return result;
+}
+
+template <class Value, class ExecutionSpace>
+Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, Parameters const& parameters,
+                            Samples const& samples, EvaluateOptions const& options) {
+  auto const plan = make_plan(exec, make_plan(circuit, options.plan));
+  auto const on_device = to_device<Value>(exec, plan, parameters);
+  auto const most = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
+  auto state = make_state<Value>(exec, plan, most, options.max_bytes);
+  Likelihoods result;
+  std::vector<Offset> uncertain;
+  for (Offset first = 0; first < samples.size(); first += state.batch_size) {
+    auto const count = static_cast<Index>(std::min<Offset>(state.batch_size, samples.size() - first));
+    observe(exec, plan, state, samples, first, count);
+    forward(exec, plan, on_device, state);
+    auto const of_batch = hornbill::detail::to_vector(exec, state.log_likelihood);
+    auto const certain = hornbill::detail::to_vector(exec, state.is_certain);
+    for (Index i = 0; i < count; ++i) {
+      if (!certain[static_cast<std::size_t>(i)]) uncertain.push_back(first + i);
+      result.log_likelihood.push_back(of_batch[static_cast<std::size_t>(i)]);
+    }
+    if (options.progress) options.progress(first + count);
+  }
+  auto const exact = exact_log_likelihoods(exec, circuit, plan.host, parameters, samples, uncertain);
+  for (std::size_t i = 0; i < uncertain.size(); ++i)
+    result.log_likelihood[static_cast<std::size_t>(uncertain[i])] = exact[i];
+  result.recomputed = std::ssize(uncertain);
+  return result;
+}
+
+}  // namespace hornbill::circuit
+
+#define HORNBILL_INSTANTIATE_CIRCUIT_PLANS(PREFIX, SPACE)                             \
+  PREFIX template Plan<SPACE::memory_space> make_plan<SPACE>(SPACE const&, HostPlan); \
+  PREFIX template std::vector<double> exact_log_likelihoods<SPACE>(                   \
+      SPACE const&, Circuit const&, HostPlan const&, Parameters const&, Samples const&, std::vector<Offset> const&);
+#define HORNBILL_INSTANTIATE_CIRCUIT(PREFIX, SPACE, VALUE)                                                       \
+  PREFIX template DeviceParameters<VALUE, SPACE::memory_space> to_device<VALUE, SPACE>(                          \
+      SPACE const&, Plan<SPACE::memory_space> const&, Parameters const&);                                        \
+  PREFIX template State<VALUE, SPACE::memory_space> make_state<VALUE, SPACE>(                                    \
+      SPACE const&, Plan<SPACE::memory_space> const&, Index, std::size_t);                                       \
+  PREFIX template void observe<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
+                                             State<VALUE, SPACE::memory_space>&, Samples const&, Offset, Index); \
+  PREFIX template void forward<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
+                                             DeviceParameters<VALUE, SPACE::memory_space> const&,                \
+                                             State<VALUE, SPACE::memory_space>&);                                \
+  PREFIX template Likelihoods log_likelihoods<VALUE, SPACE>(SPACE const&, Circuit const&, Parameters const&,     \
+                                                            Samples const&, EvaluateOptions const&);
+
+namespace hornbill::circuit {
+HORNBILL_EXTERN(HORNBILL_FOR_PLANS, HORNBILL_INSTANTIATE_CIRCUIT_PLANS)
+HORNBILL_EXTERN(HORNBILL_FOR_REALS, HORNBILL_INSTANTIATE_CIRCUIT)
+}  // namespace hornbill::circuit

@@ -1,0 +1,108 @@
+/// \file
+/// A circuit made ready to be evaluated: what follows from its structure alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hornbill/circuit/circuit.hpp>
+
+namespace hornbill::circuit {
+
+/// Most nodes of a tile.
+inline constexpr Index tile_size = 64;
+
+/// Nodes of a stored vector, whose values have a common exponent of 2 for each sample.
+struct Tile {
+  Index row;   ///< of the first node's values
+  Index size;  ///< at most tile_size
+};
+
+/// A tile of input nodes.
+struct InputTile {
+  Index tile;
+  Index distributions;  ///< in HostPlan::inputs
+  Index first;          ///< of the tile's nodes, within their vector
+};
+
+/// Distributions of a vector, with parameters where the device keeps them: those of categoricals apart.
+struct InputPlan {
+  InputKind kind;
+  Index variable, num_categories, first_value;
+  Offset parameter;
+};
+
+/// Values that are multiplied: node i has row + i * step, or rows[list + i].
+struct RowFactor {
+  Index row, step;
+  Offset list;
+};
+
+/// A tile of product nodes that are stored.
+struct ProductTile {
+  Index tile;
+  Index first;  ///< of its nodes, within their vector
+  Offset factors_begin, factors_end;
+};
+
+/// Factors of a term: value i is that of row + i * step, all of one tile.
+struct TermFactor {
+  Index tile, row, step;
+};
+
+/// Children of sums: at most tile_size values, each the product of its factors, which is formed where it is used and
+/// not stored.
+struct Term {
+  Offset factors_begin, factors_end;
+  Index size;
+};
+
+/// Edges between nodes of a sum tile and values of a term.
+struct Segment {
+  Index term;
+  Index stride;      ///< between parameters of a row and of the next
+  Offset parameter;  ///< of the first row and column
+  std::uint8_t first_row, rows, first_column, columns;
+};
+
+/// Tiles that can be evaluated at the same time, once those before them are.
+struct Layer {
+  NodeKind kind;     ///< product or sum
+  Index begin, end;  ///< in product_tiles or sum_tiles
+};
+
+struct PlanOptions {
+  /// products of more factors are stored, even if they are next to sums alone
+  Index max_fused_factors = 4;
+};
+
+/// Tiles, terms and layers.
+struct HostPlan {
+  Index num_variables = 0, num_nodes = 0, num_rows = 0;
+  std::vector<Index> row_of_node;  ///< [num_nodes], -1 of products that are not stored
+  std::vector<Tile> tiles;
+  std::vector<Index> tile_of_row;  ///< [num_rows]
+  std::vector<InputPlan> inputs;
+  std::vector<InputTile> input_tiles;
+  std::vector<ProductTile> product_tiles;
+  std::vector<RowFactor> row_factors;
+  std::vector<Index> factor_rows;  ///< of RowFactor::list
+  std::vector<Term> terms;
+  std::vector<TermFactor> term_factors;
+  std::vector<Index> sum_tiles;            ///< tiles
+  std::vector<Offset> segment_offsets;     ///< [sum_tiles + 1]
+  std::vector<Segment> segments;           ///< of each sum tile, those of a term one behind the other
+  std::vector<Layer> layers;               ///< behind the inputs
+  std::vector<Index> variable_categories;  ///< [num_variables]
+  Offset num_sum_parameters = 0, num_input_parameters = 0;
+  Offset num_categorical = 0, num_scalars = 0;    ///< input parameters of categoricals, and of other kinds
+  std::vector<Offset> categorical_of, scalar_of;  ///< Parameters::input entries, in the device's order
+  double elapsed_seconds = 0;
+};
+
+/// Plans the evaluation of a circuit that is valid.
+/// \throws CapacityError where there are more values or edges than can be numbered
+HostPlan make_plan(Circuit const& circuit, PlanOptions const& options = {});
+
+}  // namespace hornbill::circuit

@@ -1,0 +1,50 @@
+/// \file
+/// A plan where it will run, and parameters there.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <hornbill/circuit/host_plan.hpp>
+
+namespace hornbill::circuit {
+
+/// A plan on the device, of any values; any number of states share it.
+template <class MemorySpace>
+struct Plan {
+  HostPlan host;
+  Kokkos::View<Tile const*, MemorySpace> tiles;
+  Kokkos::View<Index const*, MemorySpace> tile_of_row;
+  Kokkos::View<InputPlan const*, MemorySpace> inputs;
+  Kokkos::View<InputTile const*, MemorySpace> input_tiles;
+  Kokkos::View<ProductTile const*, MemorySpace> product_tiles;
+  Kokkos::View<RowFactor const*, MemorySpace> row_factors;
+  Kokkos::View<Index const*, MemorySpace> factor_rows;
+  Kokkos::View<Term const*, MemorySpace> terms;
+  Kokkos::View<TermFactor const*, MemorySpace> term_factors;
+  Kokkos::View<Index const*, MemorySpace> sum_tiles;
+  Kokkos::View<Offset const*, MemorySpace> segment_offsets;
+  Kokkos::View<Segment const*, MemorySpace> segments;
+};
+
+/// Copies a plan to where it will run.
+/// \note waits for `exec`
+template <class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
+
+/// Parameters on the device.
+template <class Value, class MemorySpace>
+struct DeviceParameters {
+  Kokkos::View<Value*, MemorySpace> sum;          ///< [num_sum_parameters]
+  Kokkos::View<Value*, MemorySpace> categorical;  ///< [num_categorical]
+  Kokkos::View<double*, MemorySpace> scalars;     ///< [num_scalars], of other inputs than categoricals
+  /// the smallest parameters that are not 0, before they were made Values
+  double smallest_sum = 1, smallest_categorical = 1;
+};
+
+/// Copies parameters to the device.   \throws ShapeError
+/// \note waits for `exec`
+template <class Value, class ExecutionSpace>
+DeviceParameters<Value, typename ExecutionSpace::memory_space> to_device(
+    ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, Parameters const& parameters);
+
+}  // namespace hornbill::circuit

@@ -1,0 +1,102 @@
+// Batches of samples, and the memory that they take.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <hornbill/circuit/detail/batch.hpp>
+#include <hornbill/circuit/state.hpp>
+#include <hornbill/error.hpp>
+
+namespace hornbill::circuit {
+namespace detail {
+
+BatchRows by_variable(HostPlan const& plan, Samples const& samples, std::vector<Offset> const& which, Offset stride) {
+  auto const variables = static_cast<std::size_t>(plan.num_variables), width = static_cast<std::size_t>(stride);
+  BatchRows rows{std::vector<double>(variables * width), std::vector<Offset>(variables, -1), {}};
+  for (std::size_t s = 0; s < which.size(); ++s)
+    for (std::size_t v = 0; v < variables; ++v)
+      rows.values[v * width + s] = samples.value(which[s], static_cast<Index>(v));
+  for (auto const& [variable, likelihoods] : samples.soft) {
+    auto const categories = static_cast<std::size_t>(plan.variable_categories[static_cast<std::size_t>(variable)]);
+    auto const first = rows.soft.size();
+    rows.soft_offsets[static_cast<std::size_t>(variable)] = static_cast<Offset>(first / width);
+    rows.soft.resize(first + categories * width);
+    for (std::size_t s = 0; s < which.size(); ++s)
+      for (std::size_t c = 0; c < categories; ++c)
+        rows.soft[first + c * width + s] = likelihoods[static_cast<std::size_t>(which[s]) * categories + c];
+  }
+  return rows;
+}
+
+BatchRows by_variable(HostPlan const& plan, Samples const& samples, Offset first, Index count, Offset stride) {
+  std::vector<Offset> which(static_cast<std::size_t>(count));
+  std::iota(which.begin(), which.end(), first);
+  return by_variable(plan, samples, which, stride);
+}
+
+std::size_t exact_batch(Circuit const& circuit, std::size_t wanted) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30, bytes_of_value = 16;
+  auto const fitting = most_bytes / bytes_of_value / static_cast<std::size_t>(circuit.num_nodes());
+  return std::max<std::size_t>(1, std::min(wanted, fitting));
+}
+
+}  // namespace detail
+
+namespace {
+
+template <class T>
+std::size_t bytes_of(std::vector<T> const& values) {
+  return values.size() * sizeof(T);
+}
+
+/// Of each of a state's samples.
+template <class Value>
+std::size_t bytes_of_sample(HostPlan const& plan) {
+  auto const tiles = plan.tiles.size();
+  return sizeof(Value) * (static_cast<std::size_t>(plan.num_rows) + 2 * tiles) + sizeof(Index) * tiles +
+         sizeof(double) * (static_cast<std::size_t>(plan.num_variables) + 1) + 1;
+}
+
+}  // namespace
+
+template <class Value>
+std::size_t bytes_of_state(HostPlan const& plan, Index batch_size) {
+  return bytes_of_sample<Value>(plan) * static_cast<std::size_t>(detail::stride_of(batch_size)) +
+         sizeof(Offset) * static_cast<std::size_t>(plan.num_variables);
+}
+template std::size_t bytes_of_state<float>(HostPlan const&, Index);
+template std::size_t bytes_of_state<double>(HostPlan const&, Index);
+
+std::size_t bytes_of_plan(HostPlan const& plan) {
+  return bytes_of(plan.tiles) + bytes_of(plan.tile_of_row) + bytes_of(plan.inputs) + bytes_of(plan.input_tiles) +
+         bytes_of(plan.product_tiles) + bytes_of(plan.row_factors) + bytes_of(plan.factor_rows) + bytes_of(plan.terms) +
+         bytes_of(plan.term_factors) + bytes_of(plan.sum_tiles) + bytes_of(plan.segment_offsets) +
+         bytes_of(plan.segments);
+}
+
+template <class Value>
+std::size_t bytes_of_parameters(HostPlan const& plan) {
+  return sizeof(Value) * static_cast<std::size_t>(plan.num_sum_parameters + plan.num_categorical) +
+         sizeof(double) * static_cast<std::size_t>(plan.num_scalars);
+}
+template std::size_t bytes_of_parameters<float>(HostPlan const&);
+template std::size_t bytes_of_parameters<double>(HostPlan const&);
+
+template <class Value>
+void require_fit(HostPlan const& plan, Index batch_size, std::size_t available) {
+  auto const needed = bytes_of_state<Value>(plan, batch_size);
+  if (needed <= available) return;
+  auto const smallest = bytes_of_state<Value>(plan, 1);
+  auto const message =
+      fmt::format("a batch of {} samples needs {} bytes, and {} are there", batch_size, needed, available);
+  if (smallest > available) throw CapacityError(fmt::format("{}; even one sample needs {}", message, smallest));
+  Offset fitting = detail::stride_unit;
+  while (bytes_of_state<Value>(plan, static_cast<Index>(fitting + detail::stride_unit)) <= available)
+    fitting += detail::stride_unit;
+  throw CapacityError(fmt::format("{}; a batch size of {} fits", message, fitting));
+}
+template void require_fit<float>(HostPlan const&, Index, std::size_t);
+template void require_fit<double>(HostPlan const&, Index, std::size_t);
+
+}  // namespace hornbill::circuit
