@@ -253,7 +253,7 @@ TEST_CASE("samples: text") {
   auto const refuse_text = [&](std::string const& text, std::string const& message) {
     refuse([&] { read(text); }, message);
   };
-  refuse_text("0,0\n", "x.csv:line 1: has 2 values; the circuit has 3 variables");
+  refuse_text("0,0\n", "x.csv:line 1: has 2 values; the circuit's variables are 3");
   refuse_text("0,0,0\n0,0,9\n", "x.csv:line 2: the value of c is '9'; it must be a whole number from 0 to");
   refuse_text("0,0.5,0\n", "line 1: the value of b is '0.5'");
   refuse_text("0,nan,0\n", "line 1: the value of b is 'nan'");
@@ -289,7 +289,7 @@ TEST_CASE("samples: HDF5") {
   write({0, 1, 9}, {}, {});
   refuse_file("sample 0: the value of x2 is 9");
   write({0, circuit::missing, 0}, {}, {});
-  refuse_file("/x: row 0 has no number for x1; mark what is missing in /x_missing");
+  refuse_file("/x: row 0 has no number in column 1; mark what is missing in /x_missing");
   write({0, 1, 0}, {0, 0, 0, 0, 0, 0}, {});
   refuse_file("/x_missing: has not the shape of /x");
   write({0, 1, 0}, {}, likelihoods);

@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("circuit: likelihoods of random circuits", T, HORNBILL_TEST_C
         {.real_values = seed % 3 == 0, .zeros = seed % 4 == 1 ? 0.4 : 0, .largest_vector = seed % 5 == 4 ? 150 : 5});
     auto const samples = test::random_samples(made.circuit, seed, 1 + seed % 7, seed % 2 == 0);
     auto const actual =
-        circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, made.parameters, samples);
+        circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters, samples);
     check_likelihoods<typename T::Value>(made, samples, actual, fmt::format("seed {}", seed));
     CHECK_MESSAGE(actual.recomputed == 0, "seed ", seed);
   }
@@ -92,10 +92,10 @@ TEST_CASE_TEMPLATE("circuit: a sample's likelihood does not depend on those besi
   auto const made = test::random_circuit(7, 10, {.largest_vector = 80});
   auto const samples = test::random_samples(made.circuit, 3, 70, true);
   auto const all =
-      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, made.parameters, samples);
+      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters, samples);
   check_likelihoods<typename T::Value>(made, samples, all, "batches of 70");
   for (Index batch_size : {1, 7, 64, 65}) {
-    auto const again = circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, made.parameters,
+    auto const again = circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters,
                                                                    samples, {.batch_size = batch_size});
     CHECK_MESSAGE(again.log_likelihood == all.log_likelihood, "batches of ", batch_size);
   }
@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("circuit: long products leave no range of numbers", T, HORNBI
   Samples samples{2000, std::vector<double>(4000, 0)};
   std::fill(samples.values.begin() + 2000, samples.values.end(), 1);
   auto const actual =
-      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, made.parameters, samples);
+      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters, samples);
   check_likelihoods<typename T::Value>(made, samples, actual, "a long product");
   CHECK(actual.log_likelihood[1] < -1e6);
   CHECK((actual.recomputed > 0) == std::is_same_v<typename T::Value, float>);  // 1e-300 is no float
@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE("circuit: small values count where large ones have no weight"
   for (Index t = 50; t < 60; ++t) samples.values[static_cast<std::size_t>(t)] = 1;
   samples.values[60] = 1;  // impossible: the first state emits 0
   auto const actual =
-      circuit::log_likelihoods<Value>(typename T::Exec(), left_to_right.circuit, left_to_right.parameters, samples);
+      circuit::log_likelihoods<Value>(typename T::Exec(), left_to_right.circuit, make_plan(left_to_right.circuit), left_to_right.parameters, samples);
   check_likelihoods<Value>(left_to_right, samples, actual, "from left to right");
   CHECK(actual.log_likelihood[0] < -500);
   CHECK(std::isinf(actual.log_likelihood[1]));
@@ -149,7 +149,7 @@ TEST_CASE_TEMPLATE("circuit: small values count where large ones have no weight"
       [](Index i) { return i == 0 ? 1e-290 : 1 - 1e-290; });
   Samples const ones{400, std::vector<double>(400, 1)};
   check_likelihoods<Value>(
-      apart, ones, circuit::log_likelihoods<Value>(typename T::Exec(), apart.circuit, apart.parameters, ones), "apart");
+      apart, ones, circuit::log_likelihoods<Value>(typename T::Exec(), apart.circuit, make_plan(apart.circuit), apart.parameters, ones), "apart");
 }
 
 TEST_CASE_TEMPLATE("circuit: what is certain is right", T, HORNBILL_TEST_CELLS) {
@@ -175,7 +175,7 @@ TEST_CASE_TEMPLATE("circuit: what is certain is right", T, HORNBILL_TEST_CELLS) 
     auto const samples = test::random_samples(made.circuit, seed, 16, false);
     all += samples.size();
     uncertain += count_uncertain<T>(made, samples);
-    auto const actual = circuit::log_likelihoods<Value>(typename T::Exec(), made.circuit, made.parameters, samples);
+    auto const actual = circuit::log_likelihoods<Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters, samples);
     check_likelihoods<Value>(made, samples, actual, fmt::format("seed {}", seed));
   }
   CHECK(uncertain < all / 2);
@@ -192,7 +192,7 @@ TEST_CASE_TEMPLATE("circuit: impossible samples are certain to be", T, HORNBILL_
   test::RandomCircuit const made{std::move(builder).build(), {{0.25, 0.75}, {}}};
   Samples const samples{2, {0, 0, 2, 1, 1, 0, 0, 1, circuit::missing, 1, circuit::missing, circuit::missing}};
   auto const actual =
-      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, made.parameters, samples);
+      circuit::log_likelihoods<typename T::Value>(typename T::Exec(), made.circuit, make_plan(made.circuit), made.parameters, samples);
   CHECK(actual.recomputed == 0);
   check_likelihoods<typename T::Value>(made, samples, actual, "indicators");
 }

@@ -11,3 +11,4 @@
 #include <hornbill/circuit/properties.hpp>
 #include <hornbill/circuit/samples.hpp>
 #include <hornbill/circuit/state.hpp>
+#include <hornbill/circuit/structures.hpp>

@@ -30,7 +30,7 @@ void for_each_row(Circuit const& circuit, NodeVector const& vector, Function con
   }
 }
 
-/// ParameterRows by node: those of each in ascending order of parameters.
+/// Rows by node: those of each in ascending order of parameters.
 struct ParameterRows {
   std::vector<Offset> offsets;  ///< [size of the vector + 1]
   std::vector<ParameterRow> of_node;

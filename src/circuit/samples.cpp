@@ -1,6 +1,8 @@
 #include <hornbill/circuit/samples.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -8,12 +10,31 @@
 #include <hornbill/error.hpp>
 
 namespace hornbill::circuit {
-namespace {
 
-/// "a value", or "the values 0 to 4", of a variable.
-std::string wanted(Index categories) {
-  return categories == 0 ? std::string("a number") : fmt::format("a whole number from 0 to {}", categories - 1);
+bool is_value(double number, Index categories) {
+  if (!std::isfinite(number)) return false;
+  if (categories == 0) return true;
+  double const behind = categories < 0 ? static_cast<double>(std::numeric_limits<Index>::max()) : categories;
+  return number >= 0 && number < behind && number == std::floor(number);
 }
+
+std::string wanted_value(Index categories) {
+  if (categories == 0) return "a number";
+  return categories < 0 ? std::string("a whole number of at least 0")
+                        : fmt::format("a whole number from 0 to {}", categories - 1);
+}
+
+std::vector<Index> categories_of(Samples const& samples) {
+  std::vector<Index> categories(static_cast<std::size_t>(samples.num_variables), 2);
+  for (Offset s = 0; s < samples.size(); ++s)
+    for (Index v = 0; v < samples.num_variables; ++v)
+      if (double const x = samples.value(s, v); !std::isnan(x))
+        categories[static_cast<std::size_t>(v)] =
+            std::max(categories[static_cast<std::size_t>(v)], static_cast<Index>(x) + 1);
+  return categories;
+}
+
+namespace {
 
 void check_soft(Circuit const& circuit, Samples const& samples, std::vector<Index> const& categories,
                 std::string const& where) {
@@ -54,13 +75,11 @@ void validate(Circuit const& circuit, Samples const& samples, std::string const&
   for (Offset s = 0; s < samples.size(); ++s)
     for (Index v = 0; v < samples.num_variables; ++v) {
       double const value = samples.value(s, v);
-      if (std::isnan(value)) continue;
       Index const count = categories[static_cast<std::size_t>(v)];
-      if (count > 0 ? std::isinf(value) || value < 0 || value >= count || value != std::floor(value)
-                    : std::isinf(value))
+      if (!std::isnan(value) && !is_value(value, count))
         throw InputError(where, "",
                          fmt::format("sample {}: the value of {} is {}; it must be {}", s, circuit.name_of_variable(v),
-                                     value, wanted(count)));
+                                     value, wanted_value(count)));
     }
   check_soft(circuit, samples, categories, where);
 }

@@ -232,25 +232,32 @@ Index variable_named(Circuit const& circuit, std::string const& name) {
   return is_variable ? number.value : -1;
 }
 
-circuit::Samples read_hdf5_samples(hdf5::Reader const& in, Circuit const& circuit) {
+/// The datasets `x` and `x_missing`.   \param num_variables  that there must be; 0: any number
+circuit::Samples read_values(hdf5::Reader const& in, std::size_t num_variables) {
   if (!in.has("/x")) throw InputError(in.file(), "/x", "is missing: samples are its rows, a value of each variable");
   auto [values, columns] = in.read_rows("/x");
-  if (columns != static_cast<std::size_t>(circuit.num_variables))
+  if (num_variables > 0 && columns != num_variables)
     throw InputError(in.file(), "/x",
-                     fmt::format("has {} columns; the circuit has {} variables", columns, circuit.num_variables));
-  circuit::Samples samples{circuit.num_variables, std::move(values)};
+                     fmt::format("has {} columns; the circuit has {} variables", columns, num_variables));
+  if (columns == 0 || columns > static_cast<std::size_t>(largest_variable_id()))
+    throw InputError(in.file(), "/x", fmt::format("has {} columns", columns));
+  circuit::Samples samples{static_cast<Index>(columns), std::move(values)};
   for (std::size_t i = 0; i < samples.values.size(); ++i)
     if (samples.values[i] != samples.values[i])
       throw InputError(in.file(), "/x",
-                       fmt::format("row {} has no number for {}; mark what is missing in /x_missing", i / columns,
-                                   circuit.name_of_variable(static_cast<Index>(i % columns))));
-  if (in.has("/x_missing")) {
-    auto const mask = in.read_rows("/x_missing");
-    if (mask.columns != columns || mask.values.size() != samples.values.size())
-      throw InputError(in.file(), "/x_missing", "has not the shape of /x");
-    for (std::size_t i = 0; i < samples.values.size(); ++i)
-      if (mask.values[i] != 0) samples.values[i] = circuit::missing;
-  }
+                       fmt::format("row {} has no number in column {}; mark what is missing in /x_missing", i / columns,
+                                   i % columns));
+  if (!in.has("/x_missing")) return samples;
+  auto const mask = in.read_rows("/x_missing");
+  if (mask.columns != columns || mask.values.size() != samples.values.size())
+    throw InputError(in.file(), "/x_missing", "has not the shape of /x");
+  for (std::size_t i = 0; i < samples.values.size(); ++i)
+    if (mask.values[i] != 0) samples.values[i] = circuit::missing;
+  return samples;
+}
+
+circuit::Samples read_samples_of(hdf5::Reader const& in, Circuit const& circuit) {
+  auto samples = read_values(in, static_cast<std::size_t>(circuit.num_variables));
   for (auto const& name : in.children("/soft")) {
     auto const path = "/soft/" + name;
     auto const variable = variable_named(circuit, name);
@@ -304,7 +311,20 @@ bool holds_circuit(std::string const& file) {
 circuit::Samples read_samples(std::string const& file, Circuit const& circuit) {
   if (!is_hdf5(file)) return parse_samples(file, read_text(file), circuit);
   return hdf5::read_file(
-      file, [&](hdf5::Reader const& in) { return read_hdf5_samples(in, circuit); }, image_of_samples);
+      file, [&](hdf5::Reader const& in) { return read_samples_of(in, circuit); }, image_of_samples);
+}
+
+circuit::Samples read_any_samples(std::string const& file, ValueType type) {
+  if (!is_hdf5(file)) return parse_any_samples(file, read_text(file), type);
+  auto samples = hdf5::read_file(
+      file, [](hdf5::Reader const& in) { return read_values(in, 0); }, image_of_samples);
+  Index const categories = type == ValueType::real ? 0 : -1;
+  for (std::size_t i = 0; i < samples.values.size(); ++i)
+    if (double const x = samples.values[i]; x == x && !circuit::is_value(x, categories))
+      throw InputError(file, "/x",
+                       fmt::format("row {} has {} in column {}; it must be {}", i / static_cast<std::size_t>(samples.num_variables), x,
+                                   i % static_cast<std::size_t>(samples.num_variables), circuit::wanted_value(categories)));
+  return samples;
 }
 
 }  // namespace hornbill::io

@@ -1,6 +1,8 @@
 // Samples as text: numbers separated by commas.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,21 +38,29 @@ bool is_header(std::vector<std::string_view> const& fields) {
   });
 }
 
+/// What columns must hold.
+struct Columns {
+  std::function<std::string(Index)> name;  ///< of a variable
+  std::vector<Index> categories;           ///< [variables], 0 of real values; none where any number of columns will do
+  Index of_others = 0;                     ///< categories where there are none; -1: whole numbers from 0
+};
+
 class SampleParser {
  public:
-  explicit SampleParser(Circuit const& circuit)
-      : circuit_(circuit), categories_(circuit::variable_categories(circuit, "the circuit")) {
-    samples_.num_variables = circuit.num_variables;
+  explicit SampleParser(Columns columns) : columns_(std::move(columns)) {
+    samples_.num_variables = static_cast<Index>(columns_.categories.size());
   }
 
   void add_line(std::string_view line, int number) {
     auto const content = trimmed(line);
     auto const fields = fields_of(content);
-    if (content.empty() && circuit_.num_variables > 1) return;
+    if (content.empty() && samples_.num_variables != 1) return;
     if (number == 1 && is_header(fields)) return;
-    if (std::ssize(fields) != circuit_.num_variables)
-      throw InputError(
-          fmt::format("has {} values; the circuit has {} variables", fields.size(), circuit_.num_variables));
+    if (samples_.num_variables == 0) samples_.num_variables = static_cast<Index>(fields.size());
+    if (std::ssize(fields) != samples_.num_variables)
+      throw InputError(fmt::format("has {} values; {} {}", fields.size(),
+                                   columns_.categories.empty() ? "the lines before have" : "the circuit's variables are",
+                                   samples_.num_variables));
     for (std::size_t v = 0; v < fields.size(); ++v)
       samples_.values.push_back(value_of(fields[v], static_cast<Index>(v)));
   }
@@ -60,28 +70,36 @@ class SampleParser {
  private:
   double value_of(std::string_view field, Index variable) const {
     if (is_missing(field)) return circuit::missing;
-    Index const categories = categories_[static_cast<std::size_t>(variable)];
+    Index const categories = columns_.categories.empty() ? columns_.of_others
+                                                         : columns_.categories[static_cast<std::size_t>(variable)];
     auto const parsed = parse_number<double>(field);
     bool const is_number = parsed.state == Parsed<double>::State::good && std::isfinite(parsed.value);
-    bool const is_value = is_number && (categories == 0 || (parsed.value >= 0 && parsed.value < categories &&
-                                                            parsed.value == std::floor(parsed.value)));
-    if (is_value) return parsed.value;
-    throw InputError(fmt::format(
-        "the value of {} is '{}'; it must be {}, or `?` where it is missing", circuit_.name_of_variable(variable),
-        field, categories == 0 ? std::string("a number") : fmt::format("a whole number from 0 to {}", categories - 1)));
+    if (is_number && circuit::is_value(parsed.value, categories)) return parsed.value;
+    throw InputError(fmt::format("the value of {} is '{}'; it must be {}, or `?` where it is missing",
+                                 columns_.name(variable), field, circuit::wanted_value(categories)));
   }
 
-  Circuit const& circuit_;
-  std::vector<Index> categories_;
+  Columns columns_;
   Samples samples_;
 };
+
+Samples parse(std::string const& file, std::string_view text, Columns columns) {
+  SampleParser parser(std::move(columns));
+  for_each_line(file, text, [&](std::string_view line, int number) { parser.add_line(line, number); });
+  return std::move(parser).samples();
+}
 
 }  // namespace
 
 Samples parse_samples(std::string const& file, std::string_view text, Circuit const& circuit) {
-  SampleParser parser(circuit);
-  for_each_line(file, text, [&](std::string_view line, int number) { parser.add_line(line, number); });
-  return std::move(parser).samples();
+  return parse(file, text,
+               {[&](Index variable) { return circuit.name_of_variable(variable); },
+                circuit::variable_categories(circuit, "the circuit")});
+}
+
+Samples parse_any_samples(std::string const& file, std::string_view text, ValueType type) {
+  return parse(file, text,
+               {[](Index variable) { return fmt::format("x{}", variable); }, {}, type == ValueType::real ? 0 : -1});
 }
 
 }  // namespace hornbill::io

@@ -33,6 +33,9 @@ class Output(CommandLine):
         self.clauses()
         self.write("main.ll", "define i32 @main() {\n  ret i32 0\n}\n")
         front_end = [("extract", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5", "--json")] if self.has_front_end() else []
+        self.write("x.csv", "0,0\n1,1\n")
+        run("circuit", "build", "hmm", "--steps", 2, "--states", 2, "--categories", 2, "-o", "hmm.h5")
+        circuits = [("circuit", "build", "hclt", "x.csv", "--latents", 2, "-o", "new.h5"), ("circuit", "info", "hmm.h5"), ("circuit", "evaluate", "hmm.h5", "x.csv"), ("circuit", "evaluate", "hmm.h5", "x.csv", "--json"), ("circuit", "convert", "hmm.h5", "new.h5")]
         self.write("taint.dl", ".decl A(x: symbol) output\nA(\"a\").\n")
         clauses = ("clauses.txt", "--alarms", "alarms.txt")
         return [
@@ -43,7 +46,7 @@ class Output(CommandLine):
             ("rank", "g.h5", "--oracle", "true_alarms", "--rounds", 1, "--json"), ("explain", "g.h5", "alarm_" + self.an_alarm()), ("explain", "g.h5", "alarm_" + self.an_alarm(), "--json"),
             ("serve", FIG2), ("map", FIG2), ("map", FIG2, "--json"), ("map", "costs.wcsp"), ("map", "costs.wcsp", "--mini-buckets", 1), ("partition", FIG2), ("marginals", FIG2), ("marginals", FIG2, "--json"), ("dpop", "costs.wcsp"),
             ("pointsto", "list.cons.txt"), ("pointsto", "list.cons.txt", "--json"), ("pointsto", "list.cons.txt", "--query", "q", "--may-alias", "p", "q", "--calls"), ("convert", "list.cons.txt", "new.h5"), ("info", "list.cons.txt"),
-            *front_end, ("learn", "--run", "m.h5", "session.txt", "-o", "new.rules"), ("--help",), ("--version",), ("lbp", "--help"),
+            *front_end, *circuits, ("learn", "--run", "m.h5", "session.txt", "-o", "new.rules"), ("--help",), ("--version",), ("lbp", "--help"),
         ]
 
     def outcome(self, arguments, **streams):

@@ -1,9 +1,6 @@
 // Sound HDF5 files, with checksums, whose arrays are anything: what validation is for. Bytes changed at random would
 // hardly ever get past the checksums.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,15 +12,12 @@
 #include <hornbill/io/constraint_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 
+#include "arrays.hpp"
 #include "io/hdf5.hpp"
 #include "targets.hpp"
 
 namespace hornbill::fuzz {
 namespace {
-
-using Integers = std::vector<std::int64_t>;
-using Numbers = std::vector<double>;
-using Strings = std::vector<std::string>;
 
 // A sound model: an AND, an OR and a table over four variables, one of three states.
 std::pair<char const*, Integers> const integers[] = {{"/graph/factor_type", {0, 1, 2}},
@@ -79,46 +73,6 @@ std::pair<char const*, Integers> const integers_of_constraints[] = {{"/constrain
 std::pair<char const*, Strings> const strings_of_constraints[] = {{"/variable_names", {"a", "", "f", "", "p", "q"}},
                                                                   {"/places", {"a.c:1", "a.c:2"}}};
 
-std::int64_t change(FuzzedDataProvider& in, std::int64_t value) {
-  if (in.ConsumeBool()) return value + in.ConsumeIntegral<std::int8_t>();
-  return in.ConsumeIntegral<std::int64_t>();
-}
-std::uint8_t change(FuzzedDataProvider& in, std::uint8_t) { return in.ConsumeIntegral<std::uint8_t>(); }
-double change(FuzzedDataProvider& in, double value) {
-  constexpr double odd[] = {0,
-                            -0.0,
-                            1,
-                            -1,
-                            1e300,
-                            1e-320,
-                            std::numeric_limits<double>::quiet_NaN(),
-                            std::numeric_limits<double>::infinity(),
-                            -std::numeric_limits<double>::infinity()};
-  return in.ConsumeBool() ? in.PickValueInArray(odd) : value * in.ConsumeIntegral<std::int8_t>();
-}
-std::string change(FuzzedDataProvider& in, std::string const& value) {
-  return in.ConsumeBool() ? value : in.ConsumeRandomLengthString(8);
-}
-
-/// Keeps values, mostly; or changes one, or their number. False to leave them out.
-template <class T>
-bool spoil(FuzzedDataProvider& in, std::vector<T>& values) {
-  switch (in.ConsumeIntegralInRange<int>(0, 15)) {
-    case 0: return false;
-    case 1: values.resize(in.ConsumeIntegralInRange<std::size_t>(0, values.size() + 3)); return true;
-    case 2: std::reverse(values.begin(), values.end()); return true;
-    case 3:
-    case 4:
-    case 5:
-      if (!values.empty()) {
-        auto& value = values[in.ConsumeIntegralInRange<std::size_t>(0, values.size() - 1)];
-        value = change(in, value);
-      }
-      return true;
-    default: return true;
-  }
-}
-
 void write_attributes(FuzzedDataProvider& in, io::hdf5::Writer& out) {
   std::vector<std::int64_t> numbers{2, 4};
   spoil(in, numbers);
@@ -132,28 +86,6 @@ void write_attributes(FuzzedDataProvider& in, io::hdf5::Writer& out) {
     out.make_group(path);
     std::string const usual = name == std::string("partial") ? "partial_order" : name;
     out.write_attribute(path, "kind", in.ConsumeIntegralInRange<int>(0, 7) == 0 ? in.PickValueInArray(kinds) : usual);
-  }
-}
-
-/// Arrays that are spoiled, or left out.
-void write_arrays(FuzzedDataProvider& in, io::hdf5::Writer& out,
-                  std::span<std::pair<char const*, Integers> const> integers,
-                  std::span<std::pair<char const*, Numbers> const> numbers,
-                  std::span<std::pair<char const*, Strings> const> strings) {
-  for (auto [path, values] : integers)
-    if (spoil(in, values)) out.write(path, values);
-  for (auto [path, values] : numbers)
-    if (spoil(in, values)) out.write(path, values);
-  for (auto [path, values] : strings) {
-    Integers offsets{0};
-    std::vector<std::uint8_t> bytes;
-    if (!spoil(in, values)) continue;
-    for (auto const& s : values) {
-      bytes.insert(bytes.end(), s.begin(), s.end());
-      offsets.push_back(static_cast<std::int64_t>(bytes.size()));
-    }
-    if (spoil(in, offsets)) out.write(path + std::string("/offsets"), offsets);
-    if (spoil(in, bytes)) out.write(path + std::string("/bytes"), bytes);
   }
 }
 

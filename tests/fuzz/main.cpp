@@ -48,7 +48,11 @@ constexpr Target targets[] = {{"h5", h5},
                               {"datalog", datalog},
                               {"reports", reports},
                               {"constraints", constraints},
-                              {"constraints_h5", constraints_h5}};
+                              {"constraints_h5", constraints_h5},
+                              {"circuit_h5", circuit_h5},
+                              {"circuit_nodes_h5", circuit_nodes_h5},
+                              {"samples", samples},
+                              {"samples_h5", samples_h5}};
 Target const* target = nullptr;
 
 std::size_t held = 0, most_held = 0;

@@ -37,6 +37,7 @@ SEEDS = {
     "list": ["a\n7\n\"#rooms\"\nReach(lambda #1)\n", "0\n11\n# c\n", "\"7\"\n<A: void f(int)>\n"],
     "names": ["a\0b", "#rooms\0Reach(lambda #1)\0\"\\\n\t\r\0 7\0\xe9\0a,b", "7\0 \0\"\0#"],
     "constraints": [OBJECTS + "\0# counts\n1,1,1,1,1\n0,4,7,0,0\n1,7,8,1,0\n2,7,8,2,0\n3,8,7,3,0\n4,7,8,4,1\n", OBJECTS + "\0009\n2\n0,4,7,0,0\n1,7,7,5,0\n\0007\tp\n8\t\"#\"\n\0001\tmain.c:3:1\n\0008\n7\tmain.c:4\n", "3\n-1\n-1\n\0000,0,0,0,0,0\n", "3\n0\n-1\n0,1,0\n\0003\n1\n0,0,1,0,0\n\0000\t\"\"\n"],
+    "samples": ["0,1.5\n2,-3\n?,\n", "a,b\n0,1\n", " 0 , 1 \r\n\n1,0", "7\n", ",\n?,?\n", "0,nan\n"],
     "serve": ["O 3 true\nOS 4 0.5 0.25\nBP 1e-6 500 1000 100\nQ 2\nFQ 0 1\nUC 3\nNL\nexit\n", "Q\n 5\nBP 1 2 3 4 Q x\nOS 1 0 0\nBYE", "O 0 maybe Q 99999999999 FQ -1 1 BP nan 1 2 3\n"],
 }
 
@@ -51,5 +52,5 @@ WORDS = {
     "session": ["# session of hornbill rank\\x0A", "# unknown ", "# contradicts ", " true # ", " false # ", "name", "confidence", "inversions", "unconverged", "seconds", "iterations", '\\"', "variable "],
     "order": ['\\"', "#"], "evidence": ["true", "FALSE", "yes", "many", '\\"', "#", "F#"], "list": ['\\"', "#"], "names": ['\\"', "#", "\\\\", "\\x00"],
     "serve": ["O ", "OS ", "BP ", "Q ", "FQ ", "UC ", "NL", "exit", "BYE", "true", "False"], "constraints": [",", "\\x00", "\\x09", "#", '\\"'],
-    "evid": [], "fg": [], "wcsp": ["salldiff"],
+    "samples": [",", "?", "nan"], "evid": [], "fg": [], "wcsp": ["salldiff"],
 }

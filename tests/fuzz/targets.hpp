@@ -46,5 +46,10 @@ void reports(Input const& input);  ///< of other analysers
 // Points-to constraints.
 void constraints(Input const& input);     ///< all texts of them, with a 0 between two
 void constraints_h5(Input const& input);  ///< a sound file whose arrays are anything
+// Circuits and samples.
+void circuit_h5(Input const& input);        ///< a sound file whose arrays are anything
+void circuit_nodes_h5(Input const& input);  ///< the same, node by node
+void samples(Input const& input);
+void samples_h5(Input const& input);
 
 }  // namespace hornbill::fuzz

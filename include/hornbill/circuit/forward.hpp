@@ -33,7 +33,6 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
 struct EvaluateOptions {
   Index batch_size = 512;                   ///< samples at a time
   std::size_t max_bytes = ~std::size_t{0};  ///< that a state may take
-  PlanOptions plan{};
   std::function<void(Offset)> progress{};  ///< is told how many samples are done
 };
 
@@ -43,10 +42,10 @@ struct Likelihoods {
 };
 
 /// ln p of all samples: by forward(), and by exact_log_likelihoods() where that is not certain.
-/// \param samples  valid ones   \throws CapacityError   \note waits for `exec`
+/// \param plan  of the circuit   \param samples  valid ones   \throws CapacityError   \note waits for `exec`
 template <class Value, class ExecutionSpace>
-Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, Parameters const& parameters,
-                            Samples const& samples, EvaluateOptions const& options = {});
+Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
+                            Parameters const& parameters, Samples const& samples, EvaluateOptions const& options = {});
 
 }  // namespace hornbill::circuit
 

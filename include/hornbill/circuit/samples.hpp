@@ -32,6 +32,14 @@ struct Samples {
   }
 };
 
+/// Whether a number is a value of a variable.   \param categories  0 of real values, -1 of any whole numbers from 0
+bool is_value(double number, Index categories);
+/// Such values in words, e.g. "a whole number from 0 to 4".
+std::string wanted_value(Index categories);
+
+/// Of each variable of discrete values, one more than the largest, and at least 2.   \shape [num_variables]
+std::vector<Index> categories_of(Samples const& samples);
+
 /// Checks that samples have the circuit's variables, that values of discrete ones are among their categories, and that
 /// soft evidence is of discrete variables, each named once.
 /// \param where  begins the message, e.g. a file's name

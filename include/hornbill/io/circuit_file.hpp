@@ -2,6 +2,7 @@
 /// Files of probabilistic circuits and of samples (inputs/FORMAT.md, "Circuits").
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,5 +36,13 @@ circuit::Samples read_samples(std::string const& file, circuit::Circuit const& c
 
 /// The same of a text.   \param file  that errors name
 circuit::Samples parse_samples(std::string const& file, std::string_view text, circuit::Circuit const& circuit);
+
+/// What values samples of any variables may have: whole numbers from 0, or real ones.
+enum class ValueType : std::uint8_t { whole, real };
+
+/// Reads samples to make a circuit from, which says nothing of their variables yet: the first one has a value of each.
+/// \throws InputError as read_samples() does
+circuit::Samples read_any_samples(std::string const& file, ValueType type);
+circuit::Samples parse_any_samples(std::string const& file, std::string_view text, ValueType type);
 
 }  // namespace hornbill::io

@@ -26,12 +26,12 @@ struct EvaluateInputs {
     Index exponent = no_exponent;
     for (Index i = 0; i < size; ++i) {
       nodes[i] = observed.value(of, inputs(distributions), first + i, sample);
-      exponent = Kokkos::max(exponent, nodes[i].exponent);
+      exponent = larger(exponent, nodes[i].exponent);
     }
     // a parameter that was lost is less than 2^lost
     constexpr Index lost = -Bits<Value>::bias + 1;
     bool const may_lack = has_lost && inputs(distributions).kind == InputKind::categorical;
-    if (may_lack) exponent = Kokkos::max(exponent, lost);
+    if (may_lack) exponent = larger(exponent, lost);
     TileSummary<Value> summary;
     bool is_exact = true;
     for (Index i = 0; i < size; ++i) {
@@ -40,7 +40,7 @@ struct EvaluateInputs {
       out.value(row + i, sample) = value;
       summary.add(value);
     }
-    Value const error = may_lack   ? Kokkos::max(power_of_two<Value>(lost - exponent), tiny<Value>)
+    Value const error = may_lack   ? larger(power_of_two<Value>(lost - exponent), tiny<Value>)
                         : is_exact ? Value(0)
                                    : tiny<Value>;
     Value const scale = out.finish(t, sample, summary, exponent, error);
@@ -68,24 +68,24 @@ struct MultiplyTiles {
     Index exponent = no_exponent;
     for (Index i = 0; i < size; ++i) {
       nodes[i] = multiply(task, task.first + i, sample);
-      exponent = Kokkos::max(exponent, nodes[i].value.mantissa > 0 ? nodes[i].value.exponent : no_exponent);
+      exponent = larger(exponent, nodes[i].value.mantissa > 0 ? nodes[i].value.exponent : no_exponent);
     }
     if (exponent == no_exponent)  // all are 0, or might be
       for (Index i = 0; i < size; ++i)
-        exponent = Kokkos::max(exponent, nodes[i].error > 0 ? nodes[i].unit : no_exponent);
+        exponent = larger(exponent, nodes[i].error > 0 ? nodes[i].unit : no_exponent);
     TileSummary<Value> summary;
     double error = 0;
     for (Index i = 0; i < size; ++i) {
       auto const value =
           static_cast<Value>(nodes[i].value.mantissa) * power_of_two<Value>(nodes[i].value.exponent - exponent);
       bool const is_exact = value >= tiny<Value> || nodes[i].value.mantissa == 0;
-      error = Kokkos::max(error, of_tile(nodes[i], exponent) + (is_exact ? 0 : static_cast<double>(tiny<Value>)));
+      error = larger(error, of_tile(nodes[i], exponent) + (is_exact ? 0 : static_cast<double>(tiny<Value>)));
       values.value(row + i, sample) = value;
       summary.add(value);
     }
-    constexpr double most = static_cast<double>(std::numeric_limits<Value>::max());
+    constexpr double most = static_cast<double>(Kokkos::Experimental::finite_max_v<Value>);
     Value const scale =
-        values.finish(task.tile, sample, summary, exponent, static_cast<Value>(Kokkos::min(error, most)));
+        values.finish(task.tile, sample, summary, exponent, static_cast<Value>(smaller(error, most)));
     for (Index i = 0; i < size; ++i) values.value(row + i, sample) *= scale;
   }
 
@@ -115,7 +115,7 @@ struct MultiplyTiles {
   KOKKOS_FUNCTION static double of_tile(Node const& node, Index exponent) {
     if (node.error == 0) return 0;
     constexpr Index most = 512;
-    return Kokkos::max(node.error * power_of_two<double>(Kokkos::min(node.unit - exponent, most)),
+    return larger(node.error * power_of_two<double>(smaller(node.unit - exponent, most)),
                        static_cast<double>(tiny<Value>));
   }
 };

@@ -266,9 +266,9 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
 }
 
 template <class Value, class ExecutionSpace>
-Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, Parameters const& parameters,
-                            Samples const& samples, EvaluateOptions const& options) {
-  auto const plan = make_plan(exec, make_plan(circuit, options.plan));
+Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& host_plan,
+                            Parameters const& parameters, Samples const& samples, EvaluateOptions const& options) {
+  auto const plan = make_plan(exec, host_plan);
   auto const on_device = to_device<Value>(exec, plan, parameters);
   auto const most = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
   auto state = make_state<Value>(exec, plan, most, options.max_bytes);
@@ -309,7 +309,7 @@ Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, 
   PREFIX template void forward<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
                                              DeviceParameters<VALUE, SPACE::memory_space> const&,                \
                                              State<VALUE, SPACE::memory_space>&);                                \
-  PREFIX template Likelihoods log_likelihoods<VALUE, SPACE>(SPACE const&, Circuit const&, Parameters const&,     \
+  PREFIX template Likelihoods log_likelihoods<VALUE, SPACE>(SPACE const&, Circuit const&, HostPlan const&, Parameters const&,     \
                                                             Samples const&, EvaluateOptions const&);
 
 namespace hornbill::circuit {

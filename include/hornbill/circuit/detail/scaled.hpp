@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -24,9 +23,19 @@ struct Bits<double> {
   static constexpr int mantissa = 52, bias = 1023;
 };
 
+/// By value: those of Kokkos take references, which device code cannot have to constants.
+template <class T>
+KOKKOS_INLINE_FUNCTION T larger(T a, std::type_identity_t<T> b) {
+  return a < b ? b : a;
+}
+template <class T>
+KOKKOS_INLINE_FUNCTION T smaller(T a, std::type_identity_t<T> b) {
+  return b < a ? b : a;
+}
+
 /// The smallest number with all its digits: below it some are lost, or all.
 template <class Value>
-inline constexpr Value tiny = std::numeric_limits<Value>::min();
+inline constexpr Value tiny = Kokkos::Experimental::norm_min_v<Value>;
 
 /// 2^exponent; 0 where that is less than tiny.   \param exponent  at most that of the largest number
 template <class Value>
@@ -40,8 +49,12 @@ KOKKOS_INLINE_FUNCTION Value power_of_two(Index exponent) {
 template <class Value>
 KOKKOS_INLINE_FUNCTION Index exponent_of(Value value) {
   using B = Bits<Value>;
-  if (value < tiny<Value>) return exponent_of(value * power_of_two<Value>(B::mantissa + 1)) - B::mantissa - 1;
-  return static_cast<Index>(Kokkos::bit_cast<typename B::Integer>(value) >> B::mantissa) - B::bias + 1;
+  Index shift = 0;
+  if (value < tiny<Value>) {
+    shift = B::mantissa + 1;
+    value *= power_of_two<Value>(B::mantissa + 1);
+  }
+  return static_cast<Index>(Kokkos::bit_cast<typename B::Integer>(value) >> B::mantissa) - B::bias + 1 - shift;
 }
 
 /// mantissa * 2^exponent: a number of at least 0, of which the mantissa is from 1/2 to 1, or 0 with no_exponent.
@@ -77,7 +90,7 @@ KOKKOS_INLINE_FUNCTION Scaled product(Scaled const& a, Scaled const& b) {
 KOKKOS_INLINE_FUNCTION Scaled sum(Scaled const& a, Scaled const& b) {
   if (a.mantissa == 0) return b;
   if (b.mantissa == 0) return a;
-  Index const exponent = Kokkos::max(a.exponent, b.exponent);
+  Index const exponent = larger(a.exponent, b.exponent);
   return scaled(a.mantissa * power_of_two<double>(a.exponent - exponent) +
                     b.mantissa * power_of_two<double>(b.exponent - exponent),
                 exponent);

@@ -34,16 +34,10 @@ struct SumInputs {
     Index exponent = no_exponent, seen = -1;
     for (Offset i = segment_offsets(s); i < segment_offsets(s + 1); ++i)
       if (Index const term = segments(i).term; term != seen) {
-        exponent = Kokkos::max(exponent, exponent_of_term(terms(term), sample));
+        exponent = larger(exponent, exponent_of_term(terms(term), sample));
         seen = term;
       }
     return exponent;
-  }
-
-  /// By how much a term's values are multiplied, so that all terms have one exponent.
-  KOKKOS_FUNCTION Value scale_of_term(Term const& term, Offset sample, Index exponent) const {
-    Index const of_term = exponent_of_term(term, sample);
-    return of_term == no_exponent ? Value(0) : power_of_two<Value>(of_term - exponent);
   }
 
   KOKKOS_FUNCTION Value value_of_term(Term const& term, Index i, Offset sample) const {
@@ -64,7 +58,7 @@ struct SumInputs {
       smallest *= values.smallest(at);
       of_term += values.errors(at);
     }
-    error = Kokkos::max(error, scaled_error(of_term, scale));
+    error = larger(error, scaled_error(of_term, scale));
     if (smallest * smallest_parameter < tiny<Value>) lost += static_cast<Value>(term.size) * tiny<Value>;
   }
 };
@@ -83,7 +77,7 @@ struct SumOnHost {
     Offset const blocks = (num_samples + width - 1) / width;
     auto const s = static_cast<Index>(begin + item / blocks);
     Offset const first = item % blocks * width;
-    int const count = static_cast<int>(Kokkos::min<Offset>(width, num_samples - first));
+    int const count = static_cast<int>(smaller<Offset>(width, num_samples - first));
     alignas(64) Row sums[tile_size] = {}, terms[tile_size];
     Index exponents[width];
     Value errors[width] = {}, lost[width] = {};
@@ -163,98 +157,154 @@ struct SumOnHost {
 /// The form for a GPU: a team has a tile and some samples, and a thread some rows and columns of it.
 template <class Value, class MemorySpace>
 struct SumByTeam {
-  static constexpr int width = 64, team_size = 256;
+  static constexpr int width = 256 / sizeof(Value);  ///< samples of a team
   static constexpr int rows_of_thread = 4, columns_of_thread = 4, threads_across = width / columns_of_thread;
+  static constexpr int team_size = tile_size / rows_of_thread * threads_across;
+  static constexpr int weights_at_once = 32;                     ///< columns of a segment
+  static constexpr int stride_of_weights = weights_at_once + 1;  // so that rows of a column are in several banks
   SumInputs<Value, MemorySpace> in;
   Offset num_samples = 0;
   Index begin = 0;  ///< of the layer's tiles
 
-  static std::size_t scratch_bytes() {
-    return (static_cast<std::size_t>(width + tile_size + 1) * tile_size + 3 * width) * sizeof(Value) +
-           width * sizeof(Index) + 64;
+  using Sums = Value[rows_of_thread][columns_of_thread];
+
+  KOKKOS_FUNCTION static std::size_t scratch_bytes() {
+    return (static_cast<std::size_t>(width + stride_of_weights) * tile_size + 3 * width) * sizeof(Value) +
+           width * sizeof(Index);
   }
 
-  /// Sums of a thread's rows and columns over a segment, which are added to those before it.
-  KOKKOS_FUNCTION static void add_partial_sums(Segment const& segment, Value const* terms, Value const* weights,
-                                               int row, int column, Value (&sums)[rows_of_thread][columns_of_thread]) {
-    Value partial[rows_of_thread][columns_of_thread] = {};
-    for (int c = 0; c < segment.columns; ++c) {
-      Value of[columns_of_thread];
-      for (int k = 0; k < columns_of_thread; ++k)
-        of[k] = terms[(segment.first_column + c) * width + column + k * threads_across];
-      for (int r = 0; r < rows_of_thread; ++r) {
-        Value const weight = weights[(row + r) * (tile_size + 1) + c];
-        for (int k = 0; k < columns_of_thread; ++k) partial[r][k] = Kokkos::fma(weight, of[k], partial[r][k]);
-      }
-    }
-    for (int r = 0; r < rows_of_thread; ++r)
-      if (row + r >= segment.first_row && row + r < segment.first_row + segment.rows)
-        for (int k = 0; k < columns_of_thread; ++k) sums[r][k] += partial[r][k];
-  }
+  /// A team's memory, and its place.
+  struct Team {
+    Value *terms, *weights;          ///< [tile_size, width], [tile_size, stride_of_weights]
+    Value *scales, *errors, *lost;   ///< [width]
+    Index* exponents;                ///< [width]
+    Index s;                         ///< sum tile
+    Offset first;                    ///< sample
+    int count, thread, row, column;  ///< samples; thread; its first row and column
+
+    KOKKOS_FUNCTION int column_of(int k) const { return column + k * threads_across; }
+  };
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    Offset const blocks = (num_samples + width - 1) / width;
-    auto const s = static_cast<Index>(begin + member.league_rank() / blocks);
-    Offset const first = member.league_rank() % blocks * width;
-    int const count = static_cast<int>(Kokkos::min<Offset>(width, num_samples - first));
-    auto* const scratch =
-        static_cast<Value*>(member.team_shmem().get_shmem_aligned(scratch_bytes() - 64, alignof(double)));
-    Value* const terms = scratch;                                 // [tile_size][width]
-    Value* const weights = terms + tile_size * width;             // [tile_size][tile_size + 1]
-    Value* const scales = weights + tile_size * (tile_size + 1);  // [width]
-    Value *const errors = scales + width, *const lost = errors + width;
-    auto* const exponents = reinterpret_cast<Index*>(lost + width);
-    int const thread = member.team_rank();
-    for (int b = thread; b < width; b += team_size) {
-      errors[b] = lost[b] = 0;
-      exponents[b] = b < count ? in.largest_exponent(s, first + b) : no_exponent;
+    auto const team = team_of(member);
+    for (int b = team.thread; b < width; b += team_size) {
+      team.errors[b] = team.lost[b] = 0;
+      team.exponents[b] = b < team.count ? in.largest_exponent(team.s, team.first + b) : no_exponent;
     }
     member.team_barrier();
-    int const row = thread / threads_across * rows_of_thread, column = thread % threads_across;
-    Value sums[rows_of_thread][columns_of_thread] = {};
-    for (Offset i = in.segment_offsets(s), end = in.segment_offsets(s + 1); i < end;) {
+    Sums sums = {};
+    for (Offset i = in.segment_offsets(team.s), end = in.segment_offsets(team.s + 1); i < end;) {
       Index const t = in.segments(i).term;
-      auto const& term = in.terms(t);
-      for (int b = thread; b < width; b += team_size) {
-        scales[b] = 0;
-        if (b >= count) continue;
-        Index const of_term = in.exponent_of_term(term, first + b);
-        bool const is_zero = of_term == no_exponent;
-        if (!is_zero) scales[b] = power_of_two<Value>(of_term - exponents[b]);
-        in.add_errors(term, first + b, scales[b], is_zero, errors[b], lost[b]);
-      }
+      load_scales(team, in.terms(t));
       member.team_barrier();
-      for (int e = thread; e < term.size * width; e += team_size) {
-        int const c = e / width, b = e % width;
-        terms[e] = b < count ? scales[b] * in.value_of_term(term, c, first + b) : Value(0);
-      }
+      load_term(team, in.terms(t));
       for (; i < end && in.segments(i).term == t; ++i) {
-        auto const& segment = in.segments(i);
-        for (int e = thread; e < segment.rows * segment.columns; e += team_size) {
-          int const r = e / segment.columns, c = e % segment.columns;
-          weights[(segment.first_row + r) * (tile_size + 1) + c] =
-              in.parameters(segment.parameter + Offset{r} * segment.stride + c);
+        Sums partial = {};
+        for (int first = 0; first < in.segments(i).columns; first += weights_at_once) {
+          load_weights(team, in.segments(i), first);
+          member.team_barrier();
+          add_columns(team, in.segments(i), first, partial);
+          member.team_barrier();
         }
-        member.team_barrier();
-        add_partial_sums(segment, terms, weights, row, column, sums);
-        member.team_barrier();
+        add_partial_sums(team, in.segments(i), partial, sums);
       }
     }
-    // The tile's values pass through the terms' place, so that a thread sees all rows of a sample.
+    store(member, team, sums);
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FUNCTION Team team_of(Member const& member) const {
+    auto* const scratch = static_cast<Value*>(member.team_shmem().get_shmem(scratch_bytes()));
+    Offset const blocks = (num_samples + width - 1) / width;
+    Team team{};
+    team.terms = scratch;
+    team.weights = team.terms + tile_size * width;
+    team.scales = team.weights + tile_size * stride_of_weights;
+    team.errors = team.scales + width;
+    team.lost = team.errors + width;
+    team.exponents = reinterpret_cast<Index*>(team.lost + width);
+    team.s = static_cast<Index>(begin + member.league_rank() / blocks);
+    team.first = member.league_rank() % blocks * width;
+    team.count = static_cast<int>(smaller<Offset>(width, num_samples - team.first));
+    team.thread = member.team_rank();
+    team.row = team.thread / threads_across * rows_of_thread;
+    team.column = team.thread % threads_across;
+    return team;
+  }
+
+  KOKKOS_FUNCTION void load_scales(Team const& team, Term const& term) const {
+    for (int b = team.thread; b < width; b += team_size) {
+      team.scales[b] = 0;
+      if (b >= team.count) continue;
+      Offset const sample = team.first + b;
+      Index const of_term = in.exponent_of_term(term, sample);
+      bool const is_zero = of_term == no_exponent;
+      if (!is_zero) team.scales[b] = power_of_two<Value>(of_term - team.exponents[b]);
+      in.add_errors(term, sample, team.scales[b], is_zero, team.errors[b], team.lost[b]);
+    }
+  }
+
+  KOKKOS_FUNCTION void load_term(Team const& team, Term const& term) const {
+    for (int e = team.thread; e < term.size * width; e += team_size) {
+      int const i = e / width, b = e % width;
+      team.terms[e] = b < team.count ? team.scales[b] * in.value_of_term(term, i, team.first + b) : Value(0);
+    }
+  }
+
+  /// Columns of a segment from `first` on.
+  KOKKOS_FUNCTION static int columns_from(Segment const& segment, int first) {
+    return smaller<int>(weights_at_once, segment.columns - first);
+  }
+
+  KOKKOS_FUNCTION void load_weights(Team const& team, Segment const& segment, int first) const {
+    int const columns = columns_from(segment, first);
+    for (int e = team.thread; e < segment.rows * columns; e += team_size) {
+      int const r = e / columns, c = e % columns;
+      team.weights[(segment.first_row + r) * stride_of_weights + c] =
+          in.parameters(segment.parameter + Offset{r} * segment.stride + first + c);
+    }
+  }
+
+  /// Adds columns of a segment to sums of a thread's rows and samples.
+  KOKKOS_FUNCTION static void add_columns(Team const& team, Segment const& segment, int first, Sums& partial) {
+    for (int c = 0, columns = columns_from(segment, first); c < columns; ++c) {
+      Value of[columns_of_thread];
+      for (int k = 0; k < columns_of_thread; ++k)
+        of[k] = team.terms[(segment.first_column + first + c) * width + team.column_of(k)];
+      for (int r = 0; r < rows_of_thread; ++r) {
+        Value const weight = team.weights[(team.row + r) * stride_of_weights + c];
+        for (int k = 0; k < columns_of_thread; ++k) partial[r][k] = Kokkos::fma(weight, of[k], partial[r][k]);
+      }
+    }
+  }
+
+  /// Rows that the segment has; the others have read what is not theirs.
+  KOKKOS_FUNCTION static void add_partial_sums(Team const& team, Segment const& segment, Sums const& partial, Sums& sums) {
     for (int r = 0; r < rows_of_thread; ++r)
-      for (int k = 0; k < columns_of_thread; ++k) terms[(row + r) * width + column + k * threads_across] = sums[r][k];
+      if (team.row + r >= segment.first_row && team.row + r < segment.first_row + segment.rows)
+        for (int k = 0; k < columns_of_thread; ++k) sums[r][k] += partial[r][k];
+  }
+
+  /// Sums pass through the terms' place, so that a thread sees all rows of a sample.
+  template <class Member>
+  KOKKOS_FUNCTION void store(Member const& member, Team const& team, Sums const& sums) const {
+    for (int r = 0; r < rows_of_thread; ++r)
+      for (int k = 0; k < columns_of_thread; ++k) team.terms[(team.row + r) * width + team.column_of(k)] = sums[r][k];
     member.team_barrier();
-    Index const t = in.sum_tiles(s);
-    auto const [first_row, size] = in.tiles(t);
-    for (int b = thread; b < count; b += team_size) {
+    Index const t = in.sum_tiles(team.s);
+    auto const [row, size] = in.tiles(t);
+    for (int b = team.thread; b < team.count; b += team_size) {
       TileSummary<Value> summary;
-      for (Index i = 0; i < size; ++i) summary.add(terms[i * width + b]);
-      scales[b] = in.values.finish(t, first + b, summary, exponents[b], errors[b] + lost[b]);
+      for (Index i = 0; i < size; ++i) summary.add(team.terms[i * width + b]);
+      team.scales[b] =
+          in.values.finish(t, team.first + b, summary, team.exponents[b], team.errors[b] + team.lost[b]);
     }
     member.team_barrier();
-    for (int e = thread; e < size * width; e += team_size)
-      if (int const b = e % width; b < count) in.values.value(first_row + e / width, first + b) = terms[e] * scales[b];
+    for (int e = team.thread; e < size * width; e += team_size)
+      if (int const b = e % width; b < team.count)
+        in.values.value(row + e / width, team.first + b) = team.terms[e] * team.scales[b];
   }
 };
 
@@ -271,7 +321,7 @@ struct ReadRoot {
     Index const exponent = values.exponent(tile, sample);
     double const value = static_cast<double>(values.value(row, sample));
     double const error = static_cast<double>(values.errors(tile * values.stride + sample));
-    log_likelihood(sample) = exponent == no_exponent || value == 0 ? -std::numeric_limits<double>::infinity()
+    log_likelihood(sample) = exponent == no_exponent || value == 0 ? -Kokkos::Experimental::infinity_v<double>
                                                                    : Kokkos::log(value) + exponent * ln2;
     is_certain(sample) = error <= certain_error * value;
   }

@@ -16,13 +16,13 @@ inline constexpr double certain_error = 0x1p-20;
 template <class Value>
 struct TileSummary {
   Value largest = 0;
-  Value smallest = std::numeric_limits<Value>::max();  ///< of values that are not 0
+  Value smallest = Kokkos::Experimental::finite_max_v<Value>;  ///< of values that are not 0
   bool has_zero = false;
 
   KOKKOS_FUNCTION void add(Value value) {
-    largest = Kokkos::max(largest, value);
+    largest = larger(largest, value);
     if (value > 0)
-      smallest = Kokkos::min(smallest, value);
+      smallest = smaller(smallest, value);
     else
       has_zero = true;
   }
@@ -31,7 +31,7 @@ struct TileSummary {
 /// Makes an error larger or smaller; one that is not 0 stays so.
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value scaled_error(Value error, Value scale) {
-  return error > 0 ? Kokkos::max(error * scale, tiny<Value>) : Value(0);
+  return error > 0 ? larger(error * scale, tiny<Value>) : Value(0);
 }
 
 /// Where tiles are, of a batch.
@@ -58,7 +58,7 @@ struct TileValues {
       return 0;
     }
     Index const shift = exponent_of(summary.largest);
-    Value const scale = power_of_two<Value>(Kokkos::min(-shift, Bits<Value>::bias));
+    Value const scale = power_of_two<Value>(smaller(-shift, Bits<Value>::bias));
     bool const is_negligible = !summary.has_zero && error <= static_cast<Value>(negligible_error) * summary.smallest;
     exponents(at) = exponent - exponent_of(scale) + 1;
     smallest(at) = summary.smallest * scale;

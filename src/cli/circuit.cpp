@@ -1,0 +1,88 @@
+// hornbill circuit: probabilistic circuits.
+#include "circuit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hornbill/backend/registry.hpp>
+#include <hornbill/io/circuit_file.hpp>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "support.hpp"
+
+namespace hornbill::cli {
+
+std::string sizes_of(circuit::Statistics const& s) {
+  return fmt::format("{}, {}, {}, {}", counted(s.inputs, "input"), counted(s.products, "product"),
+                     counted(s.sums, "sum"), counted(s.product_edges + s.sum_edges, "edge"));
+}
+
+void add_run_options(CLI::App& command, CircuitRun& run) {
+  static std::map<std::string, Precision> const precisions{{"fp32", Precision::fp32}, {"fp64", Precision::fp64}};
+  run.backend = backend::names().back();
+  command
+      .add_option("--backend", run.backend,
+                  fmt::format("Where to run: {} (default: the last)", fmt::join(backend::names(), ", ")))
+      ->check(known_backend());
+  command
+      .add_option_function<std::string>(
+          "--precision", [&run](std::string const& name) { run.precision = precisions.at(name); },
+          "Numbers that values are held in (default: fp32). Likelihoods of fp32 are right to 2e-5 nats")
+      ->check(CLI::IsMember(names_of(precisions)));
+  command.add_option("--batch", run.batch_size, "Samples at a time")->check(at_least(1))->capture_default_str();
+  add_bytes_option(command, "--memory", run.memory_limit, "Memory that may be used (default: what is free)");
+}
+
+template <class Value>
+std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan) {
+  auto const free = backend::available_bytes(run.backend);
+  auto const usable = run.memory_limit > 0 ? std::min(free, run.memory_limit) : free;
+  auto const taken = circuit::bytes_of_plan(plan) + circuit::bytes_of_parameters<Value>(plan);
+  if (taken > usable) throw CapacityError("the circuit and its parameters", taken, usable);
+  return usable - taken;
+}
+template std::size_t bytes_for_state<float>(CircuitRun const&, circuit::HostPlan const&);
+template std::size_t bytes_for_state<double>(CircuitRun const&, circuit::HostPlan const&);
+
+void add_circuit_convert(CLI::App& circuit) {
+  auto* command = circuit.add_subcommand("convert", "Read a circuit of either layout, and write it in Hornbill's");
+  struct Arguments {
+    std::string in, out;
+    bool json = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  command->add_option("IN", a->in, "Circuit: .h5")->required();
+  command->add_option("OUT", a->out, "Circuit to write: .h5")->required();
+  command->add_flag("--json", a->json, "Print JSON");
+  command->callback([a] {
+    io::require_writable(a->out);
+    auto const stored = io::read_circuit(a->in);
+    io::write_circuit(stored, a->out);
+    auto const statistics = circuit::statistics_of(stored.circuit);
+    if (a->json)
+      print_json({{"file", a->out},
+                  {"variables", stored.circuit.num_variables},
+                  {"inputs", statistics.inputs},
+                  {"products", statistics.products},
+                  {"sums", statistics.sums},
+                  {"edges", statistics.product_edges + statistics.sum_edges}});
+    else
+      write_out("{}: {}, {}\n", a->out, counted(stored.circuit.num_variables, "variable"), sizes_of(statistics));
+  });
+}
+
+void add_circuit(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("circuit", "Probabilistic circuits: look at them, and ask how probable samples are");
+  command->require_subcommand(1);
+  add_circuit_build(*command);
+  add_circuit_info(*command);
+  add_circuit_evaluate(*command);
+  add_circuit_convert(*command);
+}
+
+}  // namespace hornbill::cli

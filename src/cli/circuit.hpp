@@ -1,0 +1,40 @@
+// What the subcommands of `hornbill circuit` share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <hornbill/circuit.hpp>
+
+namespace hornbill::cli {
+
+/// Each adds itself to `circuit`.
+void add_circuit_build(CLI::App& circuit);
+void add_circuit_info(CLI::App& circuit);
+void add_circuit_evaluate(CLI::App& circuit);
+void add_circuit_convert(CLI::App& circuit);
+
+/// Numbers that values are held in.
+enum class Precision : std::uint8_t { fp32, fp64 };
+
+/// Options of a run on a backend.
+struct CircuitRun {
+  std::string backend;
+  Precision precision = Precision::fp32;
+  Index batch_size = 512;
+  std::size_t memory_limit = 0;  ///< bytes; 0: what there is
+};
+void add_run_options(CLI::App& command, CircuitRun& run);
+
+/// Bytes that a state may take beside a plan and parameters.
+/// \throws CapacityError where even these do not fit
+template <class Value>
+std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan);
+
+/// "7 inputs, 5 products, 3 sums, 12 edges".
+std::string sizes_of(circuit::Statistics const& statistics);
+
+}  // namespace hornbill::cli
