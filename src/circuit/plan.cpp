@@ -116,15 +116,23 @@ class Planner {
       if (count > 0) {
         auto const [known, is_new] = place_of.try_emplace(input.parameter, std::ssize(of_kind));
         place = known->second;
-        for (Offset p = 0; is_new && p < count; ++p) of_kind.push_back(input.parameter + p);
+        if (is_new) place_parameters(nodes.size, input, of_kind);
       }
       auto const distributions = numbered(plan_.inputs.size(), "inputs");
-      plan_.inputs.push_back({input.kind, input.variable, input.num_categories, input.first_value, place});
+      plan_.inputs.push_back({input.kind, input.variable, input.num_categories, input.first_value, nodes.size, place});
       for (Index i = 0, tile = first_tile_[static_cast<std::size_t>(v)]; i < nodes.size; i += tile_size, ++tile)
         plan_.input_tiles.push_back({tile, distributions, i});
     }
     plan_.num_categorical = std::ssize(plan_.categorical_of);
     plan_.num_scalars = std::ssize(plan_.scalar_of);
+  }
+
+  /// Parameters in the device's order: those of categoricals category by category.
+  static void place_parameters(Index size, InputDistributions const& input, std::vector<Offset>& of_kind) {
+    Index const count = num_parameters(input.kind, input.num_categories);
+    bool const is_categorical = input.kind == InputKind::categorical;
+    for (Offset p = 0; p < Offset{size} * count; ++p)
+      of_kind.push_back(input.parameter + (is_categorical ? p % size * count + p / size : p));
   }
 
   /// Products and sums by depth.

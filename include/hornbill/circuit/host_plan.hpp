@@ -26,10 +26,11 @@ struct InputTile {
   Index first;          ///< of the tile's nodes, within their vector
 };
 
-/// Distributions of a vector, with parameters where the device keeps them: those of categoricals apart.
+/// Distributions of a vector, with parameters where the device keeps them: those of categoricals apart, and category by
+/// category, so that nodes of a tile have theirs side by side: that of node i is parameter + category * size + i.
 struct InputPlan {
   InputKind kind;
-  Index variable, num_categories, first_value;
+  Index variable, num_categories, first_value, size;
   Offset parameter;
 };
 

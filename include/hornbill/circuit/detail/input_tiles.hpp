@@ -21,16 +21,36 @@ struct EvaluateInputs {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const& [t, distributions, first] = input_tiles(item / num_samples);
     Offset const sample = item % num_samples;
+    auto const& input = inputs(distributions);
+    double const x = observed.samples(input.variable * observed.stride + sample);
+    bool const is_known = x == x && observed.soft_offsets(input.variable) < 0;
+    if (is_known && input.kind == InputKind::categorical && !has_lost)
+      copy_categories(t, parameter_of(input, first, static_cast<Index>(x)), sample);
+    else
+      evaluate(t, input, first, sample);
+  }
+
+ private:
+  /// Parameters of a category are the nodes' values.
+  KOKKOS_FUNCTION void copy_categories(Index t, Offset parameters, Offset sample) const {
+    auto const [row, size] = tiles(t);
+    TileSummary<Value> summary;
+    for (Index i = 0; i < size; ++i) summary.add(of.categorical(parameters + i));
+    Value const scale = out.finish(t, sample, summary, 0, Value(0));
+    for (Index i = 0; i < size; ++i) out.value(row + i, sample) = of.categorical(parameters + i) * scale;
+  }
+
+  KOKKOS_FUNCTION void evaluate(Index t, InputPlan const& input, Index first, Offset sample) const {
     auto const [row, size] = tiles(t);
     Scaled nodes[tile_size];
     Index exponent = no_exponent;
     for (Index i = 0; i < size; ++i) {
-      nodes[i] = observed.value(of, inputs(distributions), first + i, sample);
+      nodes[i] = observed.value(of, input, first + i, sample);
       exponent = larger(exponent, nodes[i].exponent);
     }
     // a parameter that was lost is less than 2^lost
     constexpr Index lost = -Bits<Value>::bias + 1;
-    bool const may_lack = has_lost && inputs(distributions).kind == InputKind::categorical;
+    bool const may_lack = has_lost && input.kind == InputKind::categorical;
     if (may_lack) exponent = larger(exponent, lost);
     TileSummary<Value> summary;
     bool is_exact = true;
@@ -97,17 +117,25 @@ struct MultiplyTiles {
     Index unit = 0;
   };
 
+  /// Values of floats, each of at least 2^-149, that a double can hold the product of; of doubles, one.
+  static constexpr int factors_at_once = sizeof(Value) == sizeof(float) ? 6 : 1;
+
   KOKKOS_FUNCTION Node multiply(ProductTile const& task, Index i, Offset sample) const {
     Node node{scaled(1)};
-    for (Offset f = task.factors_begin; f < task.factors_end; ++f) {
-      auto const& factor = factors(f);
-      Index const row = factor.list < 0 ? factor.row + i * factor.step : factor_rows(factor.list + i);
-      Index const tile = tile_of_row(row), exponent = values.exponent(tile, sample);
-      if (exponent == no_exponent) return {};
-      node.value = product(node.value, scaled(static_cast<double>(values.value(row, sample)), exponent));
-      node.error += static_cast<double>(values.errors(tile * values.stride + sample));
-      node.unit += exponent;
+    for (Offset f = task.factors_begin; f < task.factors_end;) {
+      double mantissa = 1;
+      for (int k = 0; k < factors_at_once && f < task.factors_end; ++k, ++f) {
+        auto const& factor = factors(f);
+        Index const row = factor.list < 0 ? factor.row + i * factor.step : factor_rows(factor.list + i);
+        Index const tile = tile_of_row(row), exponent = values.exponent(tile, sample);
+        if (exponent == no_exponent) return {};
+        mantissa *= static_cast<double>(values.value(row, sample));
+        node.error += static_cast<double>(values.errors(tile * values.stride + sample));
+        node.unit += exponent;
+      }
+      node.value = product(node.value, scaled(mantissa));
     }
+    if (node.value.mantissa > 0) node.value.exponent += node.unit;
     return node;
   }
 

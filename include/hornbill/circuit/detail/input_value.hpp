@@ -5,6 +5,11 @@
 
 namespace hornbill::circuit::detail {
 
+/// Where a categorical's parameter is.
+KOKKOS_INLINE_FUNCTION Offset parameter_of(InputPlan const& input, Index node, Index category) {
+  return input.parameter + Offset{category} * input.size + node;
+}
+
 /// Probabilities of a variable's values, and densities, with parameters where the device keeps them.
 template <class Value, class MemorySpace>
 struct InputValues {
@@ -15,8 +20,7 @@ struct InputValues {
   KOKKOS_FUNCTION Scaled at(InputPlan const& input, Index i, double x) const {
     switch (input.kind) {
       case InputKind::categorical:
-        return scaled(static_cast<double>(
-            categorical(input.parameter + Offset{i} * input.num_categories + static_cast<Index>(x))));
+        return scaled(static_cast<double>(categorical(parameter_of(input, i, static_cast<Index>(x)))));
       case InputKind::bernoulli: {
         double const p = scalars(input.parameter + i);
         return scaled(x == 1 ? p : 1 - p);

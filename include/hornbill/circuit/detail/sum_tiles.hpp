@@ -1,6 +1,7 @@
 // Values of sum nodes, tile by tile.
 #pragma once
 
+#include <hornbill/circuit/detail/host_product.hpp>
 #include <hornbill/circuit/detail/tile_values.hpp>
 
 namespace hornbill::circuit::detail {
@@ -111,31 +112,14 @@ struct SumOnHost {
 
   void add_segment(Segment const& segment, Row const* terms, Row* sums) const {
     Value const* const parameters = &in.parameters(segment.parameter);
-    constexpr int rows_at_once = 4, columns_at_once = width / 2;
+    constexpr int rows_at_once = 6;
     int r = 0;
     for (; r + rows_at_once <= segment.rows; r += rows_at_once)
-      for (int b = 0; b < width; b += columns_at_once)
-        multiply<rows_at_once, columns_at_once>(parameters + Offset{r} * segment.stride, segment.stride,
-                                                terms + segment.first_column, segment.columns,
-                                                sums + segment.first_row + r, b);
+      add_product<rows_at_once, width>(parameters + Offset{r} * segment.stride, segment.stride,
+                                       terms + segment.first_column, segment.columns, sums + segment.first_row + r);
     for (; r < segment.rows; ++r)
-      for (int b = 0; b < width; b += columns_at_once)
-        multiply<1, columns_at_once>(parameters + Offset{r} * segment.stride, segment.stride,
-                                     terms + segment.first_column, segment.columns, sums + segment.first_row + r, b);
-  }
-
-  /// sums[r][b] += the sum over c of parameters[r, c] * terms[c][b]. What is summed stays in registers. Partial sums of
-  /// a term by themselves make long sums more exact.
-  template <int rows, int columns>
-  static void multiply(Value const* parameters, Index stride, Row const* terms, int count, Row* sums, int first) {
-    Value of[rows][columns] = {};
-    for (int c = 0; c < count; ++c)
-      for (int r = 0; r < rows; ++r) {
-        Value const parameter = parameters[Offset{r} * stride + c];
-        for (int b = 0; b < columns; ++b) of[r][b] = std::fma(parameter, terms[c][first + b], of[r][b]);
-      }
-    for (int r = 0; r < rows; ++r)
-      for (int b = 0; b < columns; ++b) sums[r][first + b] += of[r][b];
+      add_product<1, width>(parameters + Offset{r} * segment.stride, segment.stride, terms + segment.first_column,
+                            segment.columns, sums + segment.first_row + r);
   }
 
   void store(Index t, Offset first, int count, Index const* exponents, Value const* errors, Value const* lost,

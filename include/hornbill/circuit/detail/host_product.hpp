@@ -1,0 +1,47 @@
+// Products of small matrices on a CPU.
+#pragma once
+
+#include <hornbill/types.hpp>
+
+// A multiplication and an addition are one instruction here, where there is one. Elsewhere Hornbill keeps them apart, so
+// that the same formula gives the same bits in every kernel; sums of circuits are formed nowhere else on a CPU.
+#if defined(__GNUC__) && !defined(__clang__)
+#define HORNBILL_FUSED __attribute__((noinline, optimize("fp-contract=fast")))
+#else
+#define HORNBILL_FUSED
+#endif
+
+namespace hornbill::circuit::detail {
+
+#ifdef __AVX512F__
+inline constexpr int bytes_of_vector = 64;
+#else
+inline constexpr int bytes_of_vector = 32;
+#endif
+
+/// sums[r][b] += the sum over c of parameters[r, c] * terms[c][b]. What is summed stays in registers: compilers keep it
+/// there if it is said to be vectors. Sums of a term by themselves make long ones more exact.
+/// \param stride  between rows of parameters   \param count  columns of parameters, rows of terms
+template <int rows, int width, class Value>
+HORNBILL_FUSED void add_product(Value const* parameters, Index stride, Value const (*terms)[width], int count,
+                                Value (*sums)[width]) {
+  typedef Value Vector __attribute__((vector_size(bytes_of_vector), may_alias));
+  constexpr int lanes = bytes_of_vector / static_cast<int>(sizeof(Value)), vectors = 2;
+  static_assert(width % (vectors * lanes) == 0);
+  for (int first = 0; first < width; first += vectors * lanes) {
+    Vector of[rows][vectors] = {};
+    for (int c = 0; c < count; ++c) {
+      auto const* const term = reinterpret_cast<Vector const*>(&terms[c][first]);
+      for (int r = 0; r < rows; ++r)
+        for (int v = 0; v < vectors; ++v) of[r][v] = parameters[Offset{r} * stride + c] * term[v] + of[r][v];
+    }
+    for (int r = 0; r < rows; ++r) {
+      auto* const sum = reinterpret_cast<Vector*>(&sums[r][first]);
+      for (int v = 0; v < vectors; ++v) sum[v] += of[r][v];
+    }
+  }
+}
+
+}  // namespace hornbill::circuit::detail
+
+#undef HORNBILL_FUSED
