@@ -43,7 +43,8 @@ circuit::VariableTree random_tree(hb::Index num_variables) {
   std::mt19937 random(1);
   circuit::VariableTree tree{{-1}};
   for (hb::Index v = 1; v < num_variables; ++v)
-    tree.parents.push_back(static_cast<hb::Index>(random() % static_cast<unsigned>(std::min(v, 32))) + std::max(v - 32, 0));
+    tree.parents.push_back(static_cast<hb::Index>(random() % static_cast<unsigned>(std::min(v, 32))) +
+                           std::max(v - 32, 0));
   return tree;
 }
 
@@ -53,8 +54,7 @@ circuit::Circuit circuit_named(std::string const& name) {
   auto const kind = name.substr(0, comma);
   auto const size = static_cast<hb::Index>(std::stol(name.substr(comma + 1)));
   circuit::InputChoice const pixels{circuit::InputKind::categorical, 256};
-  if (kind == "hmm")
-    return make_circuit(circuit::HiddenMarkovModel{32, size, {circuit::InputKind::categorical, 1000}});
+  if (kind == "hmm") return make_circuit(circuit::HiddenMarkovModel{32, size, {circuit::InputKind::categorical, 1000}});
   if (kind == "hclt")
     return make_circuit(circuit::HiddenTree{random_tree(784), size, std::vector<circuit::InputChoice>(784, pixels)});
   if (kind == "rat") return make_circuit(circuit::RandomTensorNetwork{784, size, 5, 2, 2, pixels});
@@ -82,9 +82,9 @@ void add_errors(json& line, std::vector<double> const& found, std::vector<double
 }
 
 template <class Value, class Exec>
-std::vector<double> measure(json line, Exec const& exec, circuit::HostPlan const& host, circuit::Parameters const& parameters,
-                            circuit::Samples const& samples, double edges, Arguments const& a,
-                            std::vector<double> const* expected) {
+std::vector<double> measure(json line, Exec const& exec, circuit::HostPlan const& host,
+                            circuit::Parameters const& parameters, circuit::Samples const& samples, double edges,
+                            Arguments const& a, std::vector<double> const* expected) {
   auto const plan = make_plan(exec, host);
   auto const on_device = circuit::to_device<Value>(exec, plan, parameters);
   auto state = circuit::make_state<Value>(exec, plan, a.batch);
@@ -157,11 +157,13 @@ void measure_circuit(std::string const& name, Arguments const& a) {
 int main(int argc, char** argv) {
   CLI::App app{"Measure the evaluation of probabilistic circuits"};
   Arguments a;
-  app.add_option("CIRCUIT", a.circuits, "hmm,STATES (32 steps), hclt,LATENTS or rat,LATENTS (784 variables)")->capture_default_str();
+  app.add_option("CIRCUIT", a.circuits, "hmm,STATES (32 steps), hclt,LATENTS or rat,LATENTS (784 variables)")
+      ->capture_default_str();
   app.add_option("--backends", a.backends, "Where to run")->delimiter(',')->capture_default_str();
   app.add_option("--batch", a.batch, "Samples at a time")->capture_default_str();
   app.add_option("--repeats", a.repeats, "Runs that are timed")->capture_default_str();
-  app.add_flag("--checks", a.checks, "Run in double precision too, and say how far likelihoods in single precision are from it");
+  app.add_flag("--checks", a.checks,
+               "Run in double precision too, and say how far likelihoods in single precision are from it");
   app.add_option("--commit", a.commit, "Commit to name in results");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -136,7 +136,7 @@ TEST_CASE("circuit: what is wrong with a structure is named by its node") {
       },
       "product node 4 is not decomposable: its child 2 of scope {x0} has {x0} in common with the children before it");
   refuse([](Circuit& c) { c.num_variables = 3; },
-         "the root does not depend on variable x2 of 3: there is no input for it");
+         "there are 3 variables and 2 vectors of inputs; each variable needs one");
   refuse(
       [](Circuit& c) {
         c.variable_names = {"rain", "wet"};

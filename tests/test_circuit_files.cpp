@@ -249,6 +249,9 @@ TEST_CASE("samples: text") {
   CHECK(std::isnan(samples.value(1, 1)));
   CHECK(std::isnan(samples.value(2, 2)));
   CHECK(read("a,b,c\n0,0,0\n").size() == 1);
+  refuse([&] { read("NA,NA,NA\n0,0,0\n"); }, "x.csv:line 1: the value of a is 'NA'");
+  refuse([&] { read("+1,+1,+1\n"); }, "x.csv:line 1: the value of a is '+1'");
+  refuse([&] { read("0;1;1\n"); }, "x.csv:line 1: has 1 values");
   CHECK(read("").size() == 0);
   auto const refuse_text = [&](std::string const& text, std::string const& message) {
     refuse([&] { read(text); }, message);
@@ -288,12 +291,20 @@ TEST_CASE("samples: HDF5") {
   };
   write({0, 1, 9}, {}, {});
   refuse_file("sample 0: the value of x2 is 9");
+  write({0, circuit::missing, 0}, {0, 1, 0}, {});
+  CHECK(std::isnan(io::read_samples(file.name(), circuit).value(0, 1)));
   write({0, circuit::missing, 0}, {}, {});
   refuse_file("/x: row 0 has no number in column 1; mark what is missing in /x_missing");
   write({0, 1, 0}, {0, 0, 0, 0, 0, 0}, {});
   refuse_file("/x_missing: has not the shape of /x");
   write({0, 1, 0}, {}, likelihoods);
   refuse_file("variable x1 has");
+  io::hdf5::Writer out(file.name());
+  out.write_attribute("/", "hornbill_format", std::int64_t{2});
+  out.write_rows("/x", {0, 1, 0, 0, 1, 0}, 3);
+  out.write_rows("/soft/1", likelihoods, 1);
+  put(file.name(), out.image());
+  refuse_file("/soft/1: has 1 columns");
 }
 
 TEST_CASE("circuit file: two dumps of PyJuice") {

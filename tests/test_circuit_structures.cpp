@@ -29,7 +29,8 @@ void check_size(circuit::Circuit const& circuit, Index nodes, Offset edges) {
 
 /// Samples of a chain of variables, each as the one before it but for one time in five.
 circuit::Samples samples_of_chain(std::vector<Index> const& order, Offset count) {
-  circuit::Samples samples{static_cast<Index>(order.size()), std::vector<double>(order.size() * static_cast<std::size_t>(count))};
+  circuit::Samples samples{static_cast<Index>(order.size()),
+                           std::vector<double>(order.size() * static_cast<std::size_t>(count))};
   std::uint64_t state = 7;
   for (Offset s = 0; s < count; ++s) {
     double last = 0;
@@ -59,7 +60,8 @@ TEST_CASE("structures: hidden Markov models") {
   CHECK(free.num_sum_parameters == 2 * 16 + 4);
   CHECK(free.num_input_parameters == 3 * 4 * 2);
   CHECK(make_circuit(circuit::HiddenMarkovModel{1, 3}).num_nodes() == 7);
-  CHECK_THROWS_WITH_AS(make_circuit(circuit::HiddenMarkovModel{0, 3}), "the number of steps is 0; it must be at least 1", InputError);
+  CHECK_THROWS_WITH_AS(make_circuit(circuit::HiddenMarkovModel{0, 3}),
+                       "the number of steps is 0; it must be at least 1", InputError);
 }
 
 TEST_CASE("structures: random tensor networks have the sizes of RAT-SPNs") {
@@ -112,12 +114,15 @@ TEST_CASE("structures: latent variables in a tree") {
 TEST_CASE("structures: a tree that is fitted is deterministic, and the best there is") {
   auto const samples = samples_of_chain({4, 2, 0, 1, 3}, 500);
   std::vector<Index> const categories(5, 2);
-  auto const [circuit, parameters] = circuit::fit_tree(circuit::chow_liu_tree(samples, categories), samples, categories, 0);
+  auto const [circuit, parameters] =
+      circuit::fit_tree(circuit::chow_liu_tree(samples, categories), samples, categories, 0);
   validate(circuit, parameters, "a tree");
   CHECK(find_determinism(circuit, parameters).state == circuit::Determinism::State::shown);
   auto const log_likelihood = [&](circuit::VariableTree const& tree) {
     auto const fitted = circuit::fit_tree(tree, samples, categories, 0);
-    return mean(circuit::log_likelihoods<double>(test::AnyHost(), fitted.circuit, make_plan(fitted.circuit), fitted.parameters, samples).log_likelihood);
+    return mean(circuit::log_likelihoods<double>(test::AnyHost(), fitted.circuit, make_plan(fitted.circuit),
+                                                 fitted.parameters, samples)
+                    .log_likelihood);
   };
   double const best = log_likelihood(circuit::chow_liu_tree(samples, categories));
   CHECK(best > log_likelihood({{-1, 0, 1, 2, 3}}) + 0.1);

@@ -54,7 +54,7 @@ std::size_t bytes_of(std::vector<T> const& values) {
 template <class Value>
 std::size_t bytes_of_sample(HostPlan const& plan) {
   auto const tiles = plan.tiles.size();
-  return sizeof(Value) * (static_cast<std::size_t>(plan.num_rows) + 2 * tiles) + sizeof(Index) * tiles +
+  return sizeof(Value) * (static_cast<std::size_t>(plan.num_rows) + 2 * tiles) + sizeof(Exponent) * tiles +
          sizeof(double) * (static_cast<std::size_t>(plan.num_variables) + 1) + 1;
 }
 

@@ -1,6 +1,7 @@
 #include <hornbill/circuit/builder.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +16,9 @@ Offset count_of(auto const& entries) { return std::ssize(entries); }
 }  // namespace
 
 Index CircuitBuilder::add_vector(NodeKind kind, Index size, Offset begin, Offset end) {
+  if (size < 1) throw ShapeError("nodes of a vector", 1, 0);
+  if (size > std::numeric_limits<Index>::max() - circuit_.num_nodes())
+    throw CapacityError(fmt::format("the circuit needs more than {} nodes", std::numeric_limits<Index>::max()));
   circuit_.vectors.push_back({kind, circuit_.num_nodes(), size, begin, end});
   return circuit_.num_vectors() - 1;
 }
@@ -56,6 +60,7 @@ Index CircuitBuilder::add_products(std::span<Index const> children) {
 }
 
 Index CircuitBuilder::add_listed_products(Index size, std::vector<std::vector<Index>> const& factors) {
+  if (size < 1) throw ShapeError("nodes of a vector", 1, 0);
   auto const begin = count_of(circuit_.factors);
   for (auto const& factor : factors) {
     if (std::ssize(factor) != size)

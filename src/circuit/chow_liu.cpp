@@ -31,8 +31,10 @@ class BinnedSamples {
         add_ranks(values, options.num_bins);
       else
         for (double x : values)
-          bins_.push_back(x == x ? static_cast<Bin>(categories <= options.num_bins ? x : std::floor(x * options.num_bins / categories))
-                                 : no_bin);
+          bins_.push_back(
+              x == x
+                  ? static_cast<Bin>(categories <= options.num_bins ? x : std::floor(x * options.num_bins / categories))
+                  : no_bin);
     }
   }
 

@@ -43,6 +43,9 @@ class StructureCheck {
     if (circuit_.num_variables < 1) fail(fmt::format("the circuit has {} variables", circuit_.num_variables));
     if (!circuit_.variable_names.empty() && std::ssize(circuit_.variable_names) != circuit_.num_variables)
       fail(fmt::format("{} variables have {} names", circuit_.num_variables, circuit_.variable_names.size()));
+    if (circuit_.num_variables > std::ssize(circuit_.inputs))
+      fail(fmt::format("there are {} variables and {} vectors of inputs; each variable needs one",
+                       circuit_.num_variables, circuit_.inputs.size()));
     Offset inputs = 0, factors = 0, blocks = 0;
     std::int64_t next = 0;
     for (auto const& vector : circuit_.vectors) {

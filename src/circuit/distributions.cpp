@@ -60,10 +60,10 @@ class OwnerFinder {
       if (vector.kind != NodeKind::sum) continue;
       auto const rows = rows_of_parameters(circuit_, vector);
       for (Index i = 0; i < vector.size; ++i)
-        owners[static_cast<std::size_t>(vector.first + i)] = owner_of(
-            vector.first + i, std::span(rows.of_node)
-                                  .subspan(static_cast<std::size_t>(rows.offsets[i]),
-                                           static_cast<std::size_t>(rows.offsets[i + 1] - rows.offsets[i])));
+        owners[static_cast<std::size_t>(vector.first + i)] =
+            owner_of(vector.first + i, std::span(rows.of_node)
+                                           .subspan(static_cast<std::size_t>(rows.offsets[i]),
+                                                    static_cast<std::size_t>(rows.offsets[i + 1] - rows.offsets[i])));
     }
     return owners;
   }
@@ -133,8 +133,7 @@ class ParameterCheck {
     std::vector<double> sums(static_cast<std::size_t>(vector.size));
     for_each_row(circuit_, vector, [&](ParameterRow const& row) {
       double sum = 0;
-      for (Index c = 0; c < row.columns; ++c)
-        sum += weight("sum", row.sum, row.parameter + c, parameters_.sum);
+      for (Index c = 0; c < row.columns; ++c) sum += weight("sum", row.sum, row.parameter + c, parameters_.sum);
       sums[static_cast<std::size_t>(row.sum - vector.first)] += sum;
     });
     for (Index i = 0; i < vector.size; ++i)

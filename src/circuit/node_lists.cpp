@@ -23,6 +23,8 @@ class ListCheck {
     auto const count = nodes_.kinds.size();
     if (count == 0) fail("the circuit has no nodes");
     if (count > static_cast<std::size_t>(std::numeric_limits<Index>::max())) fail("there are too many nodes");
+    if (auto const inputs = std::ranges::count(nodes_.kinds, NodeKind::input); nodes_.num_variables > inputs)
+      fail(fmt::format("there are {} variables and {} inputs; each variable needs one", nodes_.num_variables, inputs));
     require_size("child_offsets", count + 1, nodes_.child_offsets.size());
     require_size("parameters", nodes_.children.size(), nodes_.parameters.size());
     require_size("variables", count, nodes_.variables.size());

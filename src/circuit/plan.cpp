@@ -172,10 +172,13 @@ class Planner {
 
   void plan_sums(Index v) {
     auto const& nodes = vector(v);
-    for (Index i = 0, tile = first_tile_[static_cast<std::size_t>(v)]; i < nodes.size; i += tile_size, ++tile) {
+    auto const of_tiles = blocks_by_tile(nodes);
+    for (std::size_t t = 0; t < of_tiles.size(); ++t) {
+      Index const tile = first_tile_[static_cast<std::size_t>(v)] + static_cast<Index>(t);
       auto const begin = plan_.segments.size();
-      for (auto const& block : blocks_of(nodes))
-        add_segments(block, nodes.first + i, plan_.tiles[static_cast<std::size_t>(tile)].size);
+      for (auto const* block : of_tiles[t])
+        add_segments(*block, nodes.first + static_cast<Index>(t) * tile_size,
+                     plan_.tiles[static_cast<std::size_t>(tile)].size);
       std::stable_sort(plan_.segments.begin() + static_cast<std::ptrdiff_t>(begin), plan_.segments.end(),
                        [](Segment const& a, Segment const& b) { return a.term < b.term; });
       plan_.sum_tiles.push_back(tile);
@@ -183,10 +186,21 @@ class Planner {
     }
   }
 
+  /// Blocks of a sum vector that have edges from nodes of each tile.
+  std::vector<std::vector<EdgeBlock const*>> blocks_by_tile(NodeVector const& nodes) const {
+    std::vector<std::vector<EdgeBlock const*>> result((static_cast<std::size_t>(nodes.size) + tile_size - 1) /
+                                                      tile_size);
+    for (auto const& block : blocks_of(nodes)) {
+      auto const first = static_cast<std::size_t>((block.sum - nodes.first) / tile_size);
+      auto const last = static_cast<std::size_t>((block.sum - nodes.first + block.rows - 1) / tile_size);
+      for (auto t = first; t <= last; ++t) result[t].push_back(&block);
+    }
+    return result;
+  }
+
   /// Edges of a block from some of a vector's nodes.
   void add_segments(EdgeBlock const& block, Index first, Index size) {
     Index const begin = std::max(block.sum, first), end = std::min(block.sum + block.rows, first + size);
-    if (begin >= end) return;
     Index const child = circuit_.vector_of(block.child);
     auto const first_column = block.child - vector(child).first;
     auto const [first_of_child, end_of_child] = terms_of(child);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -20,13 +21,28 @@ std::span<EdgeBlock const> blocks_of(Circuit const& circuit, NodeVector const& v
   return {circuit.blocks.data() + vector.begin, circuit.blocks.data() + vector.end};
 }
 
+/// Children of a sum node that have a weight.
+std::vector<Index> weighted_children(Circuit const& circuit, Parameters const& parameters,
+                                     BlocksOfNodes const& of_nodes, Index node) {
+  std::vector<Index> children;
+  auto const n = static_cast<std::size_t>(node);
+  for (auto b = of_nodes.offsets[n]; b < of_nodes.offsets[n + 1]; ++b) {
+    auto const& block = circuit.blocks[static_cast<std::size_t>(of_nodes.blocks[static_cast<std::size_t>(b)])];
+    for (Index c = 0; c < block.columns; ++c)
+      if (parameters.sum[static_cast<std::size_t>(block.parameter + Offset{node - block.sum} * block.columns + c)] > 0)
+        children.push_back(block.child + c);
+  }
+  return children;
+}
+
 /// Values that nodes are not 0 for, a bit for each value of each variable.
 class Supports {
  public:
-  Supports(Circuit const& circuit, Parameters const& parameters) : circuit_(circuit), parameters_(parameters) {
+  Supports(Circuit const& circuit, Parameters const& parameters, BlocksOfNodes const& of_nodes)
+      : circuit_(circuit), parameters_(parameters), of_nodes_(of_nodes) {
     first_.push_back(0);
     for (Index categories : variable_categories(circuit, "the circuit"))
-      first_.push_back(first_.back() + (std::max(categories, 1) + 63) / 64);
+      first_.push_back(first_.back() + words_of_values(categories));
     words_.resize(static_cast<std::size_t>(circuit.num_nodes()) * words_of_node());
     for (auto const& vector : circuit.vectors)
       for (Index i = 0; i < vector.size; ++i) fill(vector, i);
@@ -35,7 +51,8 @@ class Supports {
   /// How many bytes it takes.
   static double bytes(Circuit const& circuit) {
     double words = 0;
-    for (Index categories : variable_categories(circuit, "the circuit")) words += (std::max(categories, 1) + 63) / 64;
+    for (Index categories : variable_categories(circuit, "the circuit"))
+      words += static_cast<double>(words_of_values(categories));
     return 8 * words * circuit.num_nodes();
   }
 
@@ -53,8 +70,12 @@ class Supports {
     return false;
   }
 
- private:
   std::size_t words_of_node() const { return first_.back(); }
+
+ private:
+  static std::size_t words_of_values(Index categories) {
+    return (static_cast<std::size_t>(std::max(categories, 1)) + 63) / 64;
+  }
   std::span<std::uint64_t> of(Index node) {
     return std::span(words_).subspan(static_cast<std::size_t>(node) * words_of_node(), words_of_node());
   }
@@ -74,11 +95,7 @@ class Supports {
         for (auto const& factor : factors_of(circuit_, vector)) add(circuit_.factor_of(factor, i));
         return;
       case NodeKind::sum:
-        for (auto const& block : blocks_of(circuit_, vector))
-          if (Index const row = vector.first + i - block.sum; row >= 0 && row < block.rows)
-            for (Index c = 0; c < block.columns; ++c)
-              if (parameters_.sum[static_cast<std::size_t>(block.parameter + Offset{row} * block.columns + c)] > 0)
-                add(block.child + c);
+        for (Index child : weighted_children(circuit_, parameters_, of_nodes_, vector.first + i)) add(child);
         return;
     }
   }
@@ -106,21 +123,10 @@ class Supports {
 
   Circuit const& circuit_;
   Parameters const& parameters_;
+  BlocksOfNodes const& of_nodes_;
   std::vector<std::size_t> first_;  ///< [num_variables + 1] word of each variable
   std::vector<std::uint64_t> words_;
 };
-
-/// Children of a sum node that have a weight.
-std::vector<Index> weighted_children(Circuit const& circuit, Parameters const& parameters, NodeVector const& vector,
-                                     Index node) {
-  std::vector<Index> children;
-  for (auto const& block : blocks_of(circuit, vector))
-    if (Index const row = node - block.sum; row >= 0 && row < block.rows)
-      for (Index c = 0; c < block.columns; ++c)
-        if (parameters.sum[static_cast<std::size_t>(block.parameter + Offset{row} * block.columns + c)] > 0)
-          children.push_back(block.child + c);
-  return children;
-}
 
 /// Whether an input of the circuit is 0 for some value.
 bool has_zeros(Circuit const& circuit, Parameters const& parameters) {
@@ -145,24 +151,46 @@ std::optional<Index> first_unstructured_product(Circuit const& circuit, Scopes c
   return std::nullopt;
 }
 
+BlocksOfNodes blocks_by_node(Circuit const& circuit) {
+  BlocksOfNodes result{std::vector<Offset>(static_cast<std::size_t>(circuit.num_nodes()) + 1), {}};
+  for (auto const& block : circuit.blocks)
+    for (Index r = 0; r < block.rows; ++r)
+      ++result.offsets[static_cast<std::size_t>(block.sum) + static_cast<std::size_t>(r) + 1];
+  std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+  result.blocks.resize(static_cast<std::size_t>(result.offsets.back()));
+  auto next = result.offsets;
+  for (std::size_t b = 0; b < circuit.blocks.size(); ++b)
+    for (Index r = 0; r < circuit.blocks[b].rows; ++r) {
+      auto const node = static_cast<std::size_t>(circuit.blocks[b].sum) + static_cast<std::size_t>(r);
+      result.blocks[static_cast<std::size_t>(next[node]++)] = static_cast<Index>(b);
+    }
+  return result;
+}
+
 Determinism find_determinism(Circuit const& circuit, Parameters const& parameters, std::size_t max_bytes) {
+  using State = Determinism::State;
+  constexpr double max_work = 0x1p32;  // words that are compared
+  double work = 0;
+  auto const of_nodes = blocks_by_node(circuit);
   std::optional<Supports> supports;
   bool const some_zeros = has_zeros(circuit, parameters);
-  for (auto const& vector : circuit.vectors) {
-    if (vector.kind != NodeKind::sum) continue;
-    for (Index node = vector.first; node < vector.first + vector.size; ++node) {
-      auto const children = weighted_children(circuit, parameters, vector, node);
+  for (auto const& vector : circuit.vectors)
+    for (Index i = 0; vector.kind == NodeKind::sum && i < vector.size; ++i) {
+      Index const node = vector.first + i;
+      auto const children = weighted_children(circuit, parameters, of_nodes, node);
       if (children.size() < 2) continue;
-      if (!some_zeros) return {Determinism::State::not_shown, node};
+      if (!some_zeros) return {State::not_shown, node};
       if (!supports) {
-        if (Supports::bytes(circuit) > static_cast<double>(max_bytes)) return {Determinism::State::not_examined, -1};
-        supports.emplace(circuit, parameters);
+        if (Supports::bytes(circuit) > static_cast<double>(max_bytes)) return {State::not_examined, -1};
+        supports.emplace(circuit, parameters, of_nodes);
       }
+      auto const count = static_cast<double>(children.size());
+      work += count * count / 2 * static_cast<double>(supports->words_of_node());
+      if (work > max_work) return {State::not_examined, -1};
       for (std::size_t a = 0; a < children.size(); ++a)
         for (std::size_t b = 0; b < a; ++b)
-          if (!supports->are_exclusive(children[a], children[b])) return {Determinism::State::not_shown, node};
+          if (!supports->are_exclusive(children[a], children[b])) return {State::not_shown, node};
     }
-  }
   return {};
 }
 

@@ -39,8 +39,8 @@ Circuit make_circuit(HiddenMarkovModel const& model) {
   Index last = -1, transitions = -1, emissions = -1;
   for (Index t = model.num_steps - 1; t >= 0; --t) {
     bool const is_tied = model.is_homogeneous && emissions >= 0;
-    emissions = is_tied ? builder.add_tied_inputs(t, emissions)
-                        : add_inputs(builder, t, model.emission, model.num_states);
+    emissions =
+        is_tied ? builder.add_tied_inputs(t, emissions) : add_inputs(builder, t, model.emission, model.num_states);
     if (last < 0) {
       last = builder.add_products({emissions});
       continue;
@@ -176,19 +176,24 @@ std::vector<double> joint_counts(Samples const& samples, Index variable, Index p
 FittedTree fit_tree(VariableTree const& tree, Samples const& samples, std::vector<Index> const& num_categories,
                     double alpha) {
   auto const& parents = tree.parents;
-  if (num_categories.size() != parents.size()) throw ShapeError("num_categories", parents.size(), num_categories.size());
+  if (num_categories.size() != parents.size())
+    throw ShapeError("num_categories", parents.size(), num_categories.size());
   FittedTree result;
   CircuitBuilder builder(static_cast<Index>(parents.size()));
   std::vector<std::vector<Index>> factors(parents.size());
   for (Index v : from_leaves_to_root(tree)) {
     auto& of_variable = factors[static_cast<std::size_t>(v)];
     Index const parent = parents[static_cast<std::size_t>(v)], states = num_categories[static_cast<std::size_t>(v)];
-    if (states < 2) throw InputError(fmt::format("variable {} has {} values; a tree without latent variables is of discrete ones with two or more", v, states));
+    if (states < 2)
+      throw InputError(
+          fmt::format("variable {} has {} values; a tree without latent variables is of discrete ones with two or more",
+                      v, states));
     Index const parent_states = parent < 0 ? 1 : num_categories[static_cast<std::size_t>(parent)];
     of_variable.insert(of_variable.begin(), builder.add_indicators(v, InputKind::indicator, states, 0, states));
     Index const sums = builder.add_sums(parent_states, {builder.add_products(of_variable)});
     if (parent >= 0) factors[static_cast<std::size_t>(parent)].push_back(sums);
-    auto const counts = joint_counts(samples, v, parent, static_cast<std::size_t>(states), static_cast<std::size_t>(parent_states));
+    auto const counts =
+        joint_counts(samples, v, parent, static_cast<std::size_t>(states), static_cast<std::size_t>(parent_states));
     for (auto row = counts.begin(); row != counts.end(); row += states) {
       double const total = std::accumulate(row, row + states, 0.0) + alpha * states;
       for (Index x = 0; x < states; ++x)

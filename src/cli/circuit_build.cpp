@@ -33,6 +33,13 @@ std::map<std::string, InputKind> const kinds{{"categorical", InputKind::categori
                                              {"gaussian", InputKind::gaussian},
                                              {"logistic", InputKind::discretised_logistic}};
 
+CLI::Validator finite_from_0() {
+  return number_that([](double x) { return x >= 0 && x <= 1e100; }, "a number from 0 to 1e100");
+}
+
+/// Values of a variable that samples may have: more are hardly categories.
+constexpr Index max_categories = 1 << 20;
+
 constexpr char const* latents_help = "States of each latent variable";
 
 void add_output(CLI::App& command, BuildArguments& a) {
@@ -51,7 +58,7 @@ void add_input_options(CLI::App& command, BuildArguments& a, bool has_samples) {
                                                     : "Values of each variable; a Gaussian needs none");
   categories->check(at_least(2));
   command.add_option("--min-scale", a.input.min_scale, "Smallest sigma of a Gaussian, or scale of a logistic")
-      ->check(at_least(0));
+      ->check(finite_from_0());
 }
 
 /// The distributions that are asked for.   \throws UsageError where their number of values is missing, or is of none
@@ -76,8 +83,8 @@ circuit::InputChoice choice_of(BuildArguments const& a, Index categories) {
 void write_built(BuildArguments const& a, std::string const& structure, circuit::Circuit circuit,
                  circuit::Parameters parameters) {
   auto const statistics = circuit::statistics_of(circuit);
-  io::StoredCircuit const stored{std::move(circuit), std::move(parameters),
-                                 {{"structure", structure}, {"seed", std::to_string(a.seed)}}};
+  io::StoredCircuit const stored{
+      std::move(circuit), std::move(parameters), {{"structure", structure}, {"seed", std::to_string(a.seed)}}};
   io::write_circuit(stored, a.output);
   if (a.json)
     return print_json({{"file", a.output},
@@ -108,6 +115,11 @@ Observed read_observed(BuildArguments const& a, bool is_real) {
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
   std::vector<Index> categories(static_cast<std::size_t>(samples.num_variables));
   if (!is_real) categories = categories_of(samples);
+  for (std::size_t v = 0; v < categories.size(); ++v)
+    if (categories[v] > max_categories)
+      throw InputError(a.samples, "",
+                       fmt::format("variable x{} has the value {}; at most {} categories are possible", v,
+                                   categories[v] - 1, max_categories));
   return {std::move(samples), std::move(categories)};
 }
 
@@ -166,6 +178,7 @@ void add_hclt(CLI::App& build) {
   add_input_options(*command, *a, true);
   command->add_flag("--latent-leaves", *has_latent_leaves, "Leaves of the tree have latent variables too");
   command->add_option("--bins", options->num_bins, "Values of a variable are put in at most so many bins for the tree")
+      ->check(number_that([](double n) { return n >= 2 && n <= 254; }, "a number from 2 to 254"))
       ->capture_default_str();
   command->add_option("--tree-samples", options->max_samples, "Samples that the tree is made from, at most")
       ->check(at_least(1))
@@ -180,8 +193,8 @@ void add_hclt(CLI::App& build) {
     for (Index c : categories) hidden.inputs.push_back(choice_of(*a, c));
     for (std::size_t v = 0; v < categories.size(); ++v)
       if (categories[v] > hidden.inputs[v].num_categories)
-        throw UsageError(fmt::format("--categories {}: variable x{} has the value {} in {}", hidden.inputs[v].num_categories, v,
-                                     categories[v] - 1, a->samples));
+        throw UsageError(fmt::format("--categories {}: variable x{} has the value {} in {}",
+                                     hidden.inputs[v].num_categories, v, categories[v] - 1, a->samples));
     write_random(*a, "hclt", make_circuit(hidden));
   });
 }
@@ -191,13 +204,16 @@ void add_chow_liu(CLI::App& build) {
   auto a = std::make_shared<BuildArguments>();
   auto alpha = std::make_shared<double>(0.01);
   command->add_option("SAMPLES", a->samples, "Samples: text or .h5")->required();
-  command->add_option("--pseudo-count", *alpha, "Is added to each count")->check(at_least(0))->capture_default_str();
+  command->add_option("--pseudo-count", *alpha, "Is added to each count")
+      ->check(finite_from_0())
+      ->capture_default_str();
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build chow-liu train.csv -o tree.h5");
   command->callback([=] {
     io::require_writable(a->output);
     auto const [samples, categories] = read_observed(*a, false);
-    auto fitted = fit_tree(chow_liu_tree(samples, categories, {.max_samples = samples.size()}), samples, categories, *alpha);
+    auto fitted =
+        fit_tree(chow_liu_tree(samples, categories, {.max_samples = samples.size()}), samples, categories, *alpha);
     write_built(*a, "chow-liu", std::move(fitted.circuit), std::move(fitted.parameters));
   });
 }

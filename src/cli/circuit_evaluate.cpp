@@ -48,8 +48,8 @@ Evaluated evaluate(EvaluateArguments const& a, io::StoredCircuit const& stored, 
 
 /// What many likelihoods come to.
 struct Summary {
-  double mean = 0;                ///< of samples that are possible
-  std::vector<Offset> impossible; ///< samples
+  double mean = 0;                 ///< of samples that are possible
+  std::vector<Offset> impossible;  ///< samples
 };
 Summary summary_of(circuit::Likelihoods const& likelihoods) {
   Summary summary;
@@ -84,26 +84,30 @@ void run_evaluate(EvaluateArguments const& a) {
   auto const samples = io::read_samples(a.samples, stored.circuit);
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
   Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  auto const [likelihoods, seconds] = a.run.precision == Precision::fp32 ? evaluate<float>(a, stored, samples)
-                                                                        : evaluate<double>(a, stored, samples);
+  auto const [likelihoods, seconds] =
+      a.run.precision == Precision::fp32 ? evaluate<float>(a, stored, samples) : evaluate<double>(a, stored, samples);
   if (!a.output.empty()) write_likelihoods(a.output, likelihoods);
   auto const [mean, impossible] = summary_of(likelihoods);
   double const bits = -mean / std::log(2.0) / stored.circuit.num_variables;
   if (a.json)
-    return print_json({{"samples", samples.size()},
-                       {"mean_log_likelihood", impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(mean) : nlohmann::json()},
-                       {"bits_per_variable", impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(bits) : nlohmann::json()},
-                       {"impossible", impossible},
-                       {"recomputed", likelihoods.recomputed},
-                       {"seconds", seconds},
-                       {"samples_per_second", static_cast<double>(samples.size()) / seconds},
-                       {"precision", a.run.precision == Precision::fp32 ? "fp32" : "fp64"},
-                       {"backend", a.run.backend}});
+    return print_json(
+        {{"samples", samples.size()},
+         {"mean_log_likelihood",
+          impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(mean) : nlohmann::json()},
+         {"bits_per_variable",
+          impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(bits) : nlohmann::json()},
+         {"impossible", impossible},
+         {"recomputed", likelihoods.recomputed},
+         {"seconds", seconds},
+         {"samples_per_second", static_cast<double>(samples.size()) / seconds},
+         {"precision", a.run.precision == Precision::fp32 ? "fp32" : "fp64"},
+         {"backend", a.run.backend}});
   if (impossible.size() < likelihoods.log_likelihood.size())
     write_out("mean ln p {:.6f} ({:.4f} bits a variable) of {}\n", mean, bits,
               counted(samples.size() - std::ssize(impossible), "sample"));
   if (!impossible.empty())
-    write_out("  impossible: {}, in rows (from 0) {}\n", counted(std::ssize(impossible), "sample"), first_of(impossible));
+    write_out("  impossible: {}, in rows (from 0) {}\n", counted(std::ssize(impossible), "sample"),
+              first_of(impossible));
   if (likelihoods.recomputed > 0)
     write_out("  {} had values too small for {}, and {} computed again\n", counted(likelihoods.recomputed, "sample"),
               a.run.precision == Precision::fp32 ? "fp32" : "fp64", likelihoods.recomputed == 1 ? "was" : "were");

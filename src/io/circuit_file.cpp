@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/circuit/node_lists.hpp>
+#include <hornbill/circuit/properties.hpp>
 #include <hornbill/error.hpp>
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
@@ -232,6 +233,14 @@ Index variable_named(Circuit const& circuit, std::string const& name) {
   return is_variable ? number.value : -1;
 }
 
+void require_number(hdf5::Reader const& in, circuit::Samples const& samples, std::size_t i) {
+  auto const columns = static_cast<std::size_t>(samples.num_variables);
+  if (samples.values[i] != samples.values[i])
+    throw InputError(
+        in.file(), "/x",
+        fmt::format("row {} has no number in column {}; mark what is missing in /x_missing", i / columns, i % columns));
+}
+
 /// The datasets `x` and `x_missing`.   \param num_variables  that there must be; 0: any number
 circuit::Samples read_values(hdf5::Reader const& in, std::size_t num_variables) {
   if (!in.has("/x")) throw InputError(in.file(), "/x", "is missing: samples are its rows, a value of each variable");
@@ -242,27 +251,34 @@ circuit::Samples read_values(hdf5::Reader const& in, std::size_t num_variables) 
   if (columns == 0 || columns > static_cast<std::size_t>(largest_variable_id()))
     throw InputError(in.file(), "/x", fmt::format("has {} columns", columns));
   circuit::Samples samples{static_cast<Index>(columns), std::move(values)};
-  for (std::size_t i = 0; i < samples.values.size(); ++i)
-    if (samples.values[i] != samples.values[i])
-      throw InputError(in.file(), "/x",
-                       fmt::format("row {} has no number in column {}; mark what is missing in /x_missing", i / columns,
-                                   i % columns));
-  if (!in.has("/x_missing")) return samples;
-  auto const mask = in.read_rows("/x_missing");
-  if (mask.columns != columns || mask.values.size() != samples.values.size())
-    throw InputError(in.file(), "/x_missing", "has not the shape of /x");
-  for (std::size_t i = 0; i < samples.values.size(); ++i)
-    if (mask.values[i] != 0) samples.values[i] = circuit::missing;
+  if (in.has("/x_missing")) {
+    auto const mask = in.read_rows("/x_missing");
+    if (mask.columns != columns || mask.values.size() != samples.values.size())
+      throw InputError(in.file(), "/x_missing", "has not the shape of /x");
+    for (std::size_t i = 0; i < samples.values.size(); ++i)
+      if (mask.values[i] != 0)
+        samples.values[i] = circuit::missing;
+      else
+        require_number(in, samples, i);
+  } else {
+    for (std::size_t i = 0; i < samples.values.size(); ++i) require_number(in, samples, i);
+  }
   return samples;
 }
 
-circuit::Samples read_samples_of(hdf5::Reader const& in, Circuit const& circuit) {
+/// Likelihoods in `soft`, by a variable's name or number; where `by_number`, by its number alone.
+circuit::Samples read_samples_of(hdf5::Reader const& in, Circuit const& circuit, bool by_number) {
   auto samples = read_values(in, static_cast<std::size_t>(circuit.num_variables));
+  auto const categories = circuit::variable_categories(circuit, in.file());
   for (auto const& name : in.children("/soft")) {
     auto const path = "/soft/" + name;
-    auto const variable = variable_named(circuit, name);
+    auto const variable = by_number ? parse_number<Index>(name).value : variable_named(circuit, name);
     if (variable < 0) throw InputError(in.file(), path, "is of no variable of the circuit");
-    samples.soft.push_back({variable, in.read_rows(path).values});
+    auto [likelihoods, columns] = in.read_rows(path);
+    if (Index const count = categories[static_cast<std::size_t>(variable)];
+        count > 0 && columns != static_cast<std::size_t>(count))
+      throw InputError(in.file(), path, fmt::format("has {} columns; the variable has {} categories", columns, count));
+    samples.soft.push_back({variable, std::move(likelihoods)});
   }
   validate(circuit, samples, in.file());
   return samples;
@@ -282,8 +298,9 @@ std::string image_of_samples(circuit::Samples const& samples, std::string const&
   out.write_rows("/x", values, columns);
   out.write_rows("/x_missing", mask, columns);
   for (auto const& [variable, likelihoods] : samples.soft)
-    out.write_rows(fmt::format("/soft/{}", variable), likelihoods,
-                   samples.size() == 0 ? 1 : likelihoods.size() / static_cast<std::size_t>(samples.size()));
+    if (samples.size() > 0)
+      out.write_rows(fmt::format("/soft/{}", variable), likelihoods,
+                     likelihoods.size() / static_cast<std::size_t>(samples.size()));
   return out.image();
 }
 
@@ -310,8 +327,10 @@ bool holds_circuit(std::string const& file) {
 
 circuit::Samples read_samples(std::string const& file, Circuit const& circuit) {
   if (!is_hdf5(file)) return parse_samples(file, read_text(file), circuit);
-  return hdf5::read_file(
-      file, [&](hdf5::Reader const& in) { return read_samples_of(in, circuit); }, image_of_samples);
+  if (hdf5::has_checksums(file)) return read_samples_of(hdf5::Reader(file), circuit, false);
+  auto const image = hdf5::image_by_child(
+      file, [&](hdf5::Reader const& in) { return image_of_samples(read_samples_of(in, circuit, false), file); });
+  return read_samples_of(hdf5::Reader(file, image), circuit, true);
 }
 
 circuit::Samples read_any_samples(std::string const& file, ValueType type) {
@@ -321,9 +340,10 @@ circuit::Samples read_any_samples(std::string const& file, ValueType type) {
   Index const categories = type == ValueType::real ? 0 : -1;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
     if (double const x = samples.values[i]; x == x && !circuit::is_value(x, categories))
-      throw InputError(file, "/x",
-                       fmt::format("row {} has {} in column {}; it must be {}", i / static_cast<std::size_t>(samples.num_variables), x,
-                                   i % static_cast<std::size_t>(samples.num_variables), circuit::wanted_value(categories)));
+      throw InputError(
+          file, "/x",
+          fmt::format("row {} has {} in column {}; it must be {}", i / static_cast<std::size_t>(samples.num_variables),
+                      x, i % static_cast<std::size_t>(samples.num_variables), circuit::wanted_value(categories)));
   return samples;
 }
 

@@ -1,5 +1,6 @@
 // Samples as text: numbers separated by commas.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -31,11 +32,22 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 bool is_missing(std::string_view field) { return field.empty() || field == "?"; }
 
-/// Whether a line holds names of columns: there is no number in it, nor a missing value.
-bool is_header(std::vector<std::string_view> const& fields) {
-  return std::ranges::none_of(fields, [](std::string_view field) {
-    return is_missing(field) || parse_number<double>(field).state != Parsed<double>::State::no_number;
-  });
+/// Whether a field could be a column's name: it has a letter, and is no word for a number or for none.
+bool is_name(std::string_view field) {
+  constexpr std::string_view others[] = {"na",  "n/a",  "nan",      "null", "nil",  "none",
+                                         "inf", "-inf", "infinity", "true", "false"};
+  std::string lower(field);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  bool const has_letter = std::ranges::any_of(lower, [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
+  return has_letter && std::ranges::find(others, lower) == std::end(others) &&
+         parse_number<double>(field).state == Parsed<double>::State::no_number;
+}
+
+/// Whether a line holds names of columns, each another one.
+bool is_header(std::vector<std::string_view> fields) {
+  if (!std::ranges::all_of(fields, is_name)) return false;
+  std::ranges::sort(fields);
+  return std::ranges::adjacent_find(fields) == fields.end();
 }
 
 /// What columns must hold.
@@ -58,9 +70,10 @@ class SampleParser {
     if (number == 1 && is_header(fields)) return;
     if (samples_.num_variables == 0) samples_.num_variables = static_cast<Index>(fields.size());
     if (std::ssize(fields) != samples_.num_variables)
-      throw InputError(fmt::format("has {} values; {} {}", fields.size(),
-                                   columns_.categories.empty() ? "the lines before have" : "the circuit's variables are",
-                                   samples_.num_variables));
+      throw InputError(
+          fmt::format("has {} values; {} {}", fields.size(),
+                      columns_.categories.empty() ? "the lines before have" : "the circuit's variables are",
+                      samples_.num_variables));
     for (std::size_t v = 0; v < fields.size(); ++v)
       samples_.values.push_back(value_of(fields[v], static_cast<Index>(v)));
   }
@@ -70,8 +83,8 @@ class SampleParser {
  private:
   double value_of(std::string_view field, Index variable) const {
     if (is_missing(field)) return circuit::missing;
-    Index const categories = columns_.categories.empty() ? columns_.of_others
-                                                         : columns_.categories[static_cast<std::size_t>(variable)];
+    Index const categories =
+        columns_.categories.empty() ? columns_.of_others : columns_.categories[static_cast<std::size_t>(variable)];
     auto const parsed = parse_number<double>(field);
     bool const is_number = parsed.state == Parsed<double>::State::good && std::isfinite(parsed.value);
     if (is_number && circuit::is_value(parsed.value, categories)) return parsed.value;

@@ -68,9 +68,9 @@ class Circuit(CommandLine):
         self.assertIn("variable x0 has the value 4", (self.write("bad.csv", "4,0\n"), run("circuit", "build", "hclt", "bad.csv", "--latents", 2, "--categories", 3, "-o", "n.h5", code=2))[1][1])
         self.assertIn("SAMPLES and -o", run("circuit", "evaluate", "hmm.h5", "x.csv", "-o", "x.csv", code=2)[1])
         self.write("many.csv", ROWS * 50)
-        self.assertIn("a batch size of 128 fits", run("circuit", "evaluate", "hmm.h5", "many.csv", "--memory", "20K", code=6)[1])
-        self.assertEqual(self.json("evaluate", "hmm.h5", "many.csv", "--memory", "20K", "--batch", 128)["samples"], 300)
-        self.assertIn("the circuit and its parameters", run("circuit", "evaluate", "hmm.h5", "x.csv", "--memory", "100", code=6)[1])
+        self.assertIn("a batch size of 128 fits", run("circuit", "evaluate", "hmm.h5", "many.csv", "--memory", "24K", code=6)[1])
+        self.assertEqual(self.json("evaluate", "hmm.h5", "many.csv", "--memory", "24K", "--batch", 128)["samples"], 300)
+        self.assertIn("the evaluation of the circuit", run("circuit", "evaluate", "hmm.h5", "x.csv", "--memory", "100", code=6)[1])
         self.assertFalse(os.path.exists("n.h5"))
 
     def test_dumps(self):

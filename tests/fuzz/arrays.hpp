@@ -61,9 +61,9 @@ bool spoil(FuzzedDataProvider& in, std::vector<T>& values) {
 
 /// Arrays that are spoiled, or left out.
 inline void write_arrays(FuzzedDataProvider& in, io::hdf5::Writer& out,
-                  std::span<std::pair<char const*, Integers> const> integers,
-                  std::span<std::pair<char const*, Numbers> const> numbers,
-                  std::span<std::pair<char const*, Strings> const> strings) {
+                         std::span<std::pair<char const*, Integers> const> integers,
+                         std::span<std::pair<char const*, Numbers> const> numbers,
+                         std::span<std::pair<char const*, Strings> const> strings) {
   for (auto [path, values] : integers)
     if (spoil(in, values)) out.write(path, values);
   for (auto [path, values] : numbers)

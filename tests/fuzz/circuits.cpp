@@ -19,30 +19,41 @@ namespace hornbill::fuzz {
 namespace {
 
 // Two variables: a categorical of three values and literals; products of both, one with listed factors; two sums.
-std::pair<char const*, Integers> const integers_of_circuits[] = {
-    {"/circuit/vectors/kind", {0, 0, 1, 1, 2}}, {"/circuit/vectors/size", {2, 2, 2, 2, 1}},
-    {"/circuit/vectors/entries", {1, 1, 2, 2, 2}}, {"/circuit/inputs/kind", {0, 6}},
-    {"/circuit/inputs/variable", {0, 1}}, {"/circuit/inputs/num_categories", {3, 2}},
-    {"/circuit/inputs/first_value", {0, 0}}, {"/circuit/inputs/parameter", {0, 6}},
-    {"/circuit/factors/child", {0, 2, 0, 2}}, {"/circuit/factors/step", {1, 1, 0, 1}},
-    {"/circuit/factors/list", {-1, -1, -1, 0}}, {"/circuit/factor_children", {3, 2}},
-    {"/circuit/blocks/sum", {8, 8}}, {"/circuit/blocks/child", {4, 6}}, {"/circuit/blocks/rows", {1, 1}},
-    {"/circuit/blocks/columns", {2, 2}}, {"/circuit/blocks/parameter", {0, 2}}};
+std::pair<char const*, Integers> const integers_of_circuits[] = {{"/circuit/vectors/kind", {0, 0, 1, 1, 2}},
+                                                                 {"/circuit/vectors/size", {2, 2, 2, 2, 1}},
+                                                                 {"/circuit/vectors/entries", {1, 1, 2, 2, 2}},
+                                                                 {"/circuit/inputs/kind", {0, 6}},
+                                                                 {"/circuit/inputs/variable", {0, 1}},
+                                                                 {"/circuit/inputs/num_categories", {3, 2}},
+                                                                 {"/circuit/inputs/first_value", {0, 0}},
+                                                                 {"/circuit/inputs/parameter", {0, 6}},
+                                                                 {"/circuit/factors/child", {0, 2, 0, 2}},
+                                                                 {"/circuit/factors/step", {1, 1, 0, 1}},
+                                                                 {"/circuit/factors/list", {-1, -1, -1, 0}},
+                                                                 {"/circuit/factor_children", {3, 2}},
+                                                                 {"/circuit/blocks/sum", {8, 8}},
+                                                                 {"/circuit/blocks/child", {4, 6}},
+                                                                 {"/circuit/blocks/rows", {1, 1}},
+                                                                 {"/circuit/blocks/columns", {2, 2}},
+                                                                 {"/circuit/blocks/parameter", {0, 2}}};
 std::pair<char const*, Numbers> const numbers_of_circuits[] = {
     {"/circuit/inputs/min_scale", {0, 0}},
     {"/circuit/sum_parameters", {0.25, 0.25, 0.25, 0.25}},
     {"/circuit/input_parameters", {0.5, 0.25, 0.25, 1, 0, 0}}};
 std::pair<char const*, Strings> const strings_of_circuits[] = {{"/circuit/variable_names", {"a", "b"}}};
 
-std::pair<char const*, Integers> const integers_of_nodes[] = {
-    {"/node_type", {0, 0, 0, 0, 1, 1, 2, 2, 2}}, {"/child_ptr", {0, 0, 0, 0, 0, 2, 4, 6, 8, 10}},
-    {"/child", {0, 2, 1, 3, 4, 5, 4, 5, 6, 7}}, {"/param_id", {-1, -1, -1, -1, 1, 0, 1, 0, 2, 3}},
-    {"/in_var", {0, 0, 1, 1, -1, -1, -1, -1, -1}}, {"/in_row", {0, 1, 0, 1, -1, -1, -1, -1, -1}},
-    {"/vec_ptr", {0, 4, 6, 8, 9}}};
+std::pair<char const*, Integers> const integers_of_nodes[] = {{"/node_type", {0, 0, 0, 0, 1, 1, 2, 2, 2}},
+                                                              {"/child_ptr", {0, 0, 0, 0, 0, 2, 4, 6, 8, 10}},
+                                                              {"/child", {0, 2, 1, 3, 4, 5, 4, 5, 6, 7}},
+                                                              {"/param_id", {-1, -1, -1, -1, 1, 0, 1, 0, 2, 3}},
+                                                              {"/in_var", {0, 0, 1, 1, -1, -1, -1, -1, -1}},
+                                                              {"/in_row", {0, 1, 0, 1, -1, -1, -1, -1, -1}},
+                                                              {"/vec_ptr", {0, 4, 6, 8, 9}}};
 std::pair<char const*, Numbers> const numbers_of_nodes[] = {{"/sum_params", {0.25, 0.75, 0.5, 0.5}}};
 
 /// A matrix that is spoiled, with a number of columns that divides its entries.
-void write_matrix(FuzzedDataProvider& in, io::hdf5::Writer& out, char const* path, Numbers values, std::size_t columns) {
+void write_matrix(FuzzedDataProvider& in, io::hdf5::Writer& out, char const* path, Numbers values,
+                  std::size_t columns) {
   if (!spoil(in, values)) return;
   if (in.ConsumeIntegralInRange<int>(0, 7) == 0) columns = in.ConsumeIntegralInRange<std::size_t>(1, 4);
   values.resize((values.size() + columns - 1) / columns * columns);

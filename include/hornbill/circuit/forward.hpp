@@ -33,7 +33,7 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
 struct EvaluateOptions {
   Index batch_size = 512;                   ///< samples at a time
   std::size_t max_bytes = ~std::size_t{0};  ///< that a state may take
-  std::function<void(Offset)> progress{};  ///< is told how many samples are done
+  std::function<void(Offset)> progress{};   ///< is told how many samples are done
 };
 
 struct Likelihoods {

@@ -61,7 +61,7 @@ struct Determinism {
   enum class State : std::uint8_t {
     shown,
     not_shown,    ///< of `sum`, which may be deterministic all the same
-    not_examined  ///< that would have taken too much memory
+    not_examined  ///< that would have taken too much memory or time
   } state = State::shown;
   Index sum = -1;
 };
@@ -73,6 +73,13 @@ Determinism find_determinism(Circuit const& circuit, Parameters const& parameter
 /// The values of each variable by what the inputs say: num_categories, 0 of real values; -1 of variables without input.
 /// \throws InputError where two inputs of a variable differ
 std::vector<Index> variable_categories(Circuit const& circuit, std::string const& where);
+
+/// Blocks that each sum node is in.
+struct BlocksOfNodes {
+  std::vector<Offset> offsets;  ///< [num_nodes + 1], into blocks
+  std::vector<Index> blocks;    ///< in Circuit::blocks
+};
+BlocksOfNodes blocks_by_node(Circuit const& circuit);
 
 /// Counts of a circuit.
 struct Statistics {

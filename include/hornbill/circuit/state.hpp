@@ -12,22 +12,25 @@
 
 namespace hornbill::circuit {
 
+/// An exponent of 2: of 64 bits, since those of factors add.
+using Exponent = std::int64_t;
+
 /// Exponent of a tile whose values are all 0.
-inline constexpr Index no_exponent = -(Index{1} << 30);
+inline constexpr Exponent no_exponent = -(Exponent{1} << 60);
 
 /// Values of a batch of samples.
 ///
-/// The value of node i of a tile t is values(row of i, sample) * 2^exponents(t, sample). The largest of a tile is from
-/// 1/2 to 1, unless all are 0. Whether samples are certain is known from two numbers more: `smallest`, of values that
-/// are not 0, and `errors`, a bound of how far each value can be from the true one because something was too small to
-/// be held.
+/// The value of node i of a tile t is values(row of i, sample) * 2^exponents(t, sample). All are at most 1; the
+/// largest of a tile is from 1/2 on, unless its error is large, or it was too small for one power of 2. Whether samples
+/// are certain is known from two numbers more: `smallest`, of values that are not 0, and `errors`, a bound of how far
+/// each value can be from the true one because something was too small to be held.
 template <class Value, class MemorySpace>
 struct State {
   Index batch_size = 0;                             ///< most samples at a time
   Index num_samples = 0;                            ///< that are there now
   Offset stride = 0;                                ///< between rows: batch_size, rounded up
   Kokkos::View<Value*, MemorySpace> values;         ///< [num_rows, stride]
-  Kokkos::View<Index*, MemorySpace> exponents;      ///< [tiles, stride]
+  Kokkos::View<Exponent*, MemorySpace> exponents;   ///< [tiles, stride]
   Kokkos::View<Value*, MemorySpace> smallest;       ///< [tiles, stride]
   Kokkos::View<Value*, MemorySpace> errors;         ///< [tiles, stride]
   Kokkos::View<double*, MemorySpace> samples;       ///< [num_variables, stride], NaN where a value is missing

@@ -12,6 +12,8 @@ struct ExactNodes {
   Kokkos::View<Factor const*, MemorySpace> factors;
   Kokkos::View<Index const*, MemorySpace> factor_children;
   Kokkos::View<EdgeBlock const*, MemorySpace> blocks;
+  Kokkos::View<Offset const*, MemorySpace> block_offsets;  ///< [num_nodes + 1], into block_list
+  Kokkos::View<Index const*, MemorySpace> block_list;      ///< blocks that each sum node is in
   Kokkos::View<double const*, MemorySpace> parameters;
   InputValues<double, MemorySpace> of;
   Observed<MemorySpace> observed;
@@ -22,13 +24,19 @@ struct ExactNodes {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const i = static_cast<Index>(item / num_samples);
     Offset const sample = item % num_samples;
-    Scaled result = nodes.kind == NodeKind::product ? scaled(1) : Scaled{};
-    if (nodes.kind == NodeKind::input) result = observed.value(of, inputs(nodes.begin), i, sample);
-    for (Offset e = nodes.begin; nodes.kind != NodeKind::input && e < nodes.end; ++e)
-      if (nodes.kind == NodeKind::product)
-        result = product(result, value(child_of(factors(e), i), sample));
-      else
-        result = sum(result, sum_of(blocks(e), nodes.first + i, sample));
+    Scaled result;
+    switch (nodes.kind) {
+      case NodeKind::input: result = observed.value(of, inputs(nodes.begin), i, sample); break;
+      case NodeKind::product:
+        result = scaled(1);
+        for (Offset f = nodes.begin; f < nodes.end; ++f)
+          result = product(result, value(child_of(factors(f), i), sample));
+        break;
+      case NodeKind::sum:
+        for (Offset b = block_offsets(nodes.first + i); b < block_offsets(nodes.first + i + 1); ++b)
+          result = sum(result, sum_of(blocks(block_list(b)), nodes.first + i, sample));
+        break;
+    }
     values(Offset{nodes.first + i} * num_samples + sample) = result;
   }
 
@@ -41,7 +49,6 @@ struct ExactNodes {
   KOKKOS_FUNCTION Scaled sum_of(EdgeBlock const& block, Index node, Offset sample) const {
     Scaled result;
     Index const row = node - block.sum;
-    if (row < 0 || row >= block.rows) return result;
     for (Index c = 0; c < block.columns; ++c)
       result = sum(result, product(scaled(parameters(block.parameter + Offset{row} * block.columns + c)),
                                    value(block.child + c, sample)));

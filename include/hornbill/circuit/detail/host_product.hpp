@@ -3,8 +3,8 @@
 
 #include <hornbill/types.hpp>
 
-// A multiplication and an addition are one instruction here, where there is one. Elsewhere Hornbill keeps them apart, so
-// that the same formula gives the same bits in every kernel; sums of circuits are formed nowhere else on a CPU.
+// A multiplication and an addition are one instruction here, where there is one. Elsewhere Hornbill keeps them apart,
+// so that the same formula gives the same bits in every kernel; sums of circuits are formed nowhere else on a CPU.
 #if defined(__GNUC__) && !defined(__clang__)
 #define HORNBILL_FUSED __attribute__((noinline, optimize("fp-contract=fast")))
 #else

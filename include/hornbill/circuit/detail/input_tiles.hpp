@@ -43,28 +43,36 @@ struct EvaluateInputs {
   KOKKOS_FUNCTION void evaluate(Index t, InputPlan const& input, Index first, Offset sample) const {
     auto const [row, size] = tiles(t);
     Scaled nodes[tile_size];
-    Index exponent = no_exponent;
+    Exponent exponent = no_exponent;
     for (Index i = 0; i < size; ++i) {
       nodes[i] = observed.value(of, input, first + i, sample);
       exponent = larger(exponent, nodes[i].exponent);
     }
-    // a parameter that was lost is less than 2^lost
-    constexpr Index lost = -Bits<Value>::bias + 1;
     bool const may_lack = has_lost && input.kind == InputKind::categorical;
-    if (may_lack) exponent = larger(exponent, lost);
+    Exponent const lack = may_lack ? exponent_of_lost(input, sample) : no_exponent;
+    exponent = larger(exponent, lack);
     TileSummary<Value> summary;
-    bool is_exact = true;
+    Value error = may_lack ? larger(power_of_two<Value>(lack - exponent), tiny<Value>) : Value(0);
     for (Index i = 0; i < size; ++i) {
       auto const value = static_cast<Value>(nodes[i].mantissa * power_of_two<double>(nodes[i].exponent - exponent));
-      is_exact = is_exact && (value >= tiny<Value> || nodes[i].mantissa == 0);
+      if (value < tiny<Value> && nodes[i].mantissa > 0) error = larger(error, tiny<Value>);
       out.value(row + i, sample) = value;
       summary.add(value);
     }
-    Value const error = may_lack   ? larger(power_of_two<Value>(lost - exponent), tiny<Value>)
-                        : is_exact ? Value(0)
-                                   : tiny<Value>;
     Value const scale = out.finish(t, sample, summary, exponent, error);
     for (Index i = 0; i < size; ++i) out.value(row + i, sample) *= scale;
+  }
+
+  /// Of a bound of what a categorical's value lacks, because parameters were less than tiny: tiny times the sum of the
+  /// likelihoods, or of 1.
+  KOKKOS_FUNCTION Exponent exponent_of_lost(InputPlan const& input, Offset sample) const {
+    constexpr Index of_tiny = -Bits<Value>::bias + 1;
+    Offset const offset = observed.soft_offsets(input.variable);
+    Scaled likelihoods = scaled(1);
+    if (offset >= 0) likelihoods = {};
+    for (Index c = 0; offset >= 0 && c < input.num_categories; ++c)
+      likelihoods = sum(likelihoods, scaled(observed.soft((offset + c) * observed.stride + sample)));
+    return likelihoods.mantissa == 0 ? no_exponent : of_tiny + likelihoods.exponent;
   }
 };
 
@@ -85,27 +93,23 @@ struct MultiplyTiles {
     Offset const sample = item % num_samples;
     auto const [row, size] = tiles(task.tile);
     Node nodes[tile_size];
-    Index exponent = no_exponent;
+    Exponent exponent = no_exponent;
     for (Index i = 0; i < size; ++i) {
       nodes[i] = multiply(task, task.first + i, sample);
-      exponent = larger(exponent, nodes[i].value.mantissa > 0 ? nodes[i].value.exponent : no_exponent);
+      if (nodes[i].value.mantissa > 0) exponent = larger(exponent, nodes[i].value.exponent);
+      if (nodes[i].error > 0) exponent = larger(exponent, nodes[i].unit + exponent_of(nodes[i].error));
     }
-    if (exponent == no_exponent)  // all are 0, or might be
-      for (Index i = 0; i < size; ++i)
-        exponent = larger(exponent, nodes[i].error > 0 ? nodes[i].unit : no_exponent);
     TileSummary<Value> summary;
-    double error = 0;
+    Value error = 0;
     for (Index i = 0; i < size; ++i) {
       auto const value =
-          static_cast<Value>(nodes[i].value.mantissa) * power_of_two<Value>(nodes[i].value.exponent - exponent);
-      bool const is_exact = value >= tiny<Value> || nodes[i].value.mantissa == 0;
-      error = larger(error, of_tile(nodes[i], exponent) + (is_exact ? 0 : static_cast<double>(tiny<Value>)));
+          static_cast<Value>(nodes[i].value.mantissa * power_of_two<double>(nodes[i].value.exponent - exponent));
+      if (nodes[i].error > 0) error = larger(error, of_tile(nodes[i], exponent));
+      if (value < tiny<Value> && nodes[i].value.mantissa > 0) error = larger(error, tiny<Value>);
       values.value(row + i, sample) = value;
       summary.add(value);
     }
-    constexpr double most = static_cast<double>(Kokkos::Experimental::finite_max_v<Value>);
-    Value const scale =
-        values.finish(task.tile, sample, summary, exponent, static_cast<Value>(smaller(error, most)));
+    Value const scale = values.finish(task.tile, sample, summary, exponent, error);
     for (Index i = 0; i < size; ++i) values.value(row + i, sample) *= scale;
   }
 
@@ -114,7 +118,7 @@ struct MultiplyTiles {
   struct Node {
     Scaled value;
     double error = 0;
-    Index unit = 0;
+    Exponent unit = 0;
   };
 
   /// Values of floats, each of at least 2^-149, that a double can hold the product of; of doubles, one.
@@ -127,10 +131,11 @@ struct MultiplyTiles {
       for (int k = 0; k < factors_at_once && f < task.factors_end; ++k, ++f) {
         auto const& factor = factors(f);
         Index const row = factor.list < 0 ? factor.row + i * factor.step : factor_rows(factor.list + i);
-        Index const tile = tile_of_row(row), exponent = values.exponent(tile, sample);
+        Index const tile = tile_of_row(row);
+        Exponent const exponent = values.exponent(tile, sample);
         if (exponent == no_exponent) return {};
         mantissa *= static_cast<double>(values.value(row, sample));
-        node.error += static_cast<double>(values.errors(tile * values.stride + sample));
+        node.error += 2 * static_cast<double>(values.errors(tile * values.stride + sample));
         node.unit += exponent;
       }
       node.value = product(node.value, scaled(mantissa));
@@ -139,12 +144,11 @@ struct MultiplyTiles {
     return node;
   }
 
-  /// A node's error in units of 2^exponent.
-  KOKKOS_FUNCTION static double of_tile(Node const& node, Index exponent) {
-    if (node.error == 0) return 0;
-    constexpr Index most = 512;
-    return larger(node.error * power_of_two<double>(smaller(node.unit - exponent, most)),
-                       static_cast<double>(tiny<Value>));
+  /// A node's error in units of 2^exponent.   \param exponent  at least that of the error
+  KOKKOS_FUNCTION static Value of_tile(Node const& node, Exponent exponent) {
+    Index const own = exponent_of(node.error);
+    double const mantissa = scaled(node.error).mantissa;
+    return larger(static_cast<Value>(mantissa * power_of_two<double>(node.unit + own - exponent)), tiny<Value>);
   }
 };
 

@@ -166,7 +166,7 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
   };
   auto const tiles = entries(plan.host.tiles.size());
   state.values = allocate<Values>(exec, "hornbill::circuit::values", entries(plan.host.num_rows));
-  state.exponents = allocate<Kokkos::View<Index*, MemorySpace>>(exec, "hornbill::circuit::exponents", tiles);
+  state.exponents = allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::exponents", tiles);
   state.smallest = allocate<Values>(exec, "hornbill::circuit::smallest", tiles);
   state.errors = allocate<Values>(exec, "hornbill::circuit::errors", tiles);
   using Numbers = Kokkos::View<double*, MemorySpace>;
@@ -184,7 +184,10 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
              State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples, Offset first,
              Index count) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  if (count > state.batch_size)
+  if (samples.num_variables != plan.host.num_variables)
+    throw ShapeError("variables of samples", static_cast<std::size_t>(plan.host.num_variables),
+                     static_cast<std::size_t>(samples.num_variables));
+  if (count < 0 || count > state.batch_size)
     throw ShapeError("samples of a batch", static_cast<std::size_t>(state.batch_size), static_cast<std::size_t>(count));
   if (first < 0 || first + count > samples.size())
     throw ShapeError("samples", static_cast<std::size_t>(first + count), static_cast<std::size_t>(samples.size()));
@@ -228,12 +231,16 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
   using MemorySpace = typename ExecutionSpace::memory_space;
   using hornbill::detail::to_view;
   constexpr double ln2 = 0.6931471805599453;
+  if (which.empty()) return {};
   auto const some = detail::exact_batch(circuit, which.size());
+  auto const of_nodes = blocks_by_node(circuit);
   detail::ExactNodes<MemorySpace> nodes{
       to_view<InputPlan, MemorySpace>(exec, "hornbill::circuit::inputs", plan.inputs),
       to_view<Factor, MemorySpace>(exec, "hornbill::circuit::factors", circuit.factors),
       to_view<Index, MemorySpace>(exec, "hornbill::circuit::factor_children", circuit.factor_children),
       to_view<EdgeBlock, MemorySpace>(exec, "hornbill::circuit::blocks", circuit.blocks),
+      to_view<Offset, MemorySpace>(exec, "hornbill::circuit::block_offsets", of_nodes.offsets),
+      to_view<Index, MemorySpace>(exec, "hornbill::circuit::block_list", of_nodes.blocks),
       to_view<double, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
       {to_view<double, MemorySpace>(exec, "hornbill::circuit::categorical_parameters",
                                     detail::picked<double>(parameters.input, plan.categorical_of)),
@@ -260,7 +267,8 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
     auto const values = hornbill::detail::to_vector(
         exec, Kokkos::subview(nodes.values, std::pair<std::size_t, std::size_t>(root, root + now.size())));
     for (auto const& [mantissa, exponent] : values)
-      result.push_back(mantissa == 0 ? -std::numeric_limits<double>::infinity() : std::log(mantissa) + exponent * ln2);
+      result.push_back(mantissa == 0 ? -std::numeric_limits<double>::infinity()
+                                     : std::log(mantissa) + static_cast<double>(exponent) * ln2);
   }
   return result;
 }
@@ -268,6 +276,7 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
 template <class Value, class ExecutionSpace>
 Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& host_plan,
                             Parameters const& parameters, Samples const& samples, EvaluateOptions const& options) {
+  if (options.batch_size < 1) throw ShapeError("batch_size", 1, 0);
   auto const plan = make_plan(exec, host_plan);
   auto const on_device = to_device<Value>(exec, plan, parameters);
   auto const most = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
@@ -309,8 +318,8 @@ Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, 
   PREFIX template void forward<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
                                              DeviceParameters<VALUE, SPACE::memory_space> const&,                \
                                              State<VALUE, SPACE::memory_space>&);                                \
-  PREFIX template Likelihoods log_likelihoods<VALUE, SPACE>(SPACE const&, Circuit const&, HostPlan const&, Parameters const&,     \
-                                                            Samples const&, EvaluateOptions const&);
+  PREFIX template Likelihoods log_likelihoods<VALUE, SPACE>(                                                     \
+      SPACE const&, Circuit const&, HostPlan const&, Parameters const&, Samples const&, EvaluateOptions const&);
 
 namespace hornbill::circuit {
 HORNBILL_EXTERN(HORNBILL_FOR_PLANS, HORNBILL_INSTANTIATE_CIRCUIT_PLANS)

@@ -39,7 +39,7 @@ inline constexpr Value tiny = Kokkos::Experimental::norm_min_v<Value>;
 
 /// 2^exponent; 0 where that is less than tiny.   \param exponent  at most that of the largest number
 template <class Value>
-KOKKOS_INLINE_FUNCTION Value power_of_two(Index exponent) {
+KOKKOS_INLINE_FUNCTION Value power_of_two(Exponent exponent) {
   using B = Bits<Value>;
   if (exponent <= -B::bias) return 0;
   return Kokkos::bit_cast<Value>(static_cast<typename B::Integer>(exponent + B::bias) << B::mantissa);
@@ -60,11 +60,11 @@ KOKKOS_INLINE_FUNCTION Index exponent_of(Value value) {
 /// mantissa * 2^exponent: a number of at least 0, of which the mantissa is from 1/2 to 1, or 0 with no_exponent.
 struct Scaled {
   double mantissa = 0;
-  Index exponent = no_exponent;
+  Exponent exponent = no_exponent;
 };
 
 /// \param value  at least 0
-KOKKOS_INLINE_FUNCTION Scaled scaled(double value, Index exponent = 0) {
+KOKKOS_INLINE_FUNCTION Scaled scaled(double value, Exponent exponent = 0) {
   if (!(value > 0)) return {};
   Index const shift = exponent_of(value);
   // in two steps: a power of 2 alone may be too large
@@ -75,11 +75,11 @@ KOKKOS_INLINE_FUNCTION Scaled scaled(double value, Index exponent = 0) {
 /// e^log, where that may be too small or too large for a double.
 KOKKOS_INLINE_FUNCTION Scaled scaled_exp(double log) {
   constexpr double ln2 = 0.6931471805599453, lost_of_ln2 = 2.3190468138462996e-17;
-  constexpr double most = 1e8;
+  constexpr double most = 1e15;
   if (!(log > -most)) return {};
   double const exponent = Kokkos::floor(log / ln2) + 1;
   double const rest = Kokkos::fma(-exponent, lost_of_ln2, Kokkos::fma(-exponent, ln2, log));
-  return scaled(Kokkos::exp(rest), static_cast<Index>(exponent));
+  return scaled(Kokkos::exp(rest), static_cast<Exponent>(exponent));
 }
 
 KOKKOS_INLINE_FUNCTION Scaled product(Scaled const& a, Scaled const& b) {
@@ -90,7 +90,7 @@ KOKKOS_INLINE_FUNCTION Scaled product(Scaled const& a, Scaled const& b) {
 KOKKOS_INLINE_FUNCTION Scaled sum(Scaled const& a, Scaled const& b) {
   if (a.mantissa == 0) return b;
   if (b.mantissa == 0) return a;
-  Index const exponent = larger(a.exponent, b.exponent);
+  Exponent const exponent = larger(a.exponent, b.exponent);
   return scaled(a.mantissa * power_of_two<double>(a.exponent - exponent) +
                     b.mantissa * power_of_two<double>(b.exponent - exponent),
                 exponent);

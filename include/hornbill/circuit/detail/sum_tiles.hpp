@@ -17,13 +17,13 @@ struct SumInputs {
   Kokkos::View<Segment const*, MemorySpace> segments;
   Kokkos::View<Value const*, MemorySpace> parameters;
   TileValues<Value, MemorySpace> values;
-  Value smallest_parameter = 0;  ///< of those that are not 0; tiny if it is less
+  Value smallest_parameter = 0;  ///< of those that are not 0; 0 where that is too small to be held
 
   /// The exponent of a term: of its factors together, or none where one of them is 0.
-  KOKKOS_FUNCTION Index exponent_of_term(Term const& term, Offset sample) const {
-    Index exponent = 0;
+  KOKKOS_FUNCTION Exponent exponent_of_term(Term const& term, Offset sample) const {
+    Exponent exponent = 0;
     for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
-      Index const of_factor = values.exponent(factors(f).tile, sample);
+      Exponent const of_factor = values.exponent(factors(f).tile, sample);
       if (of_factor == no_exponent) return no_exponent;
       exponent += of_factor;
     }
@@ -31,8 +31,9 @@ struct SumInputs {
   }
 
   /// The largest exponent of a sum tile's terms.
-  KOKKOS_FUNCTION Index largest_exponent(Index s, Offset sample) const {
-    Index exponent = no_exponent, seen = -1;
+  KOKKOS_FUNCTION Exponent largest_exponent(Index s, Offset sample) const {
+    Exponent exponent = no_exponent;
+    Index seen = -1;
     for (Offset i = segment_offsets(s); i < segment_offsets(s + 1); ++i)
       if (Index const term = segments(i).term; term != seen) {
         exponent = larger(exponent, exponent_of_term(terms(term), sample));
@@ -57,7 +58,7 @@ struct SumInputs {
     for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
       Offset const at = factors(f).tile * values.stride + sample;
       smallest *= values.smallest(at);
-      of_term += values.errors(at);
+      of_term += 2 * values.errors(at);
     }
     error = larger(error, scaled_error(of_term, scale));
     if (smallest * smallest_parameter < tiny<Value>) lost += static_cast<Value>(term.size) * tiny<Value>;
@@ -80,7 +81,7 @@ struct SumOnHost {
     Offset const first = item % blocks * width;
     int const count = static_cast<int>(smaller<Offset>(width, num_samples - first));
     alignas(64) Row sums[tile_size] = {}, terms[tile_size];
-    Index exponents[width];
+    Exponent exponents[width];
     Value errors[width] = {}, lost[width] = {};
     for (int b = 0; b < count; ++b) exponents[b] = in.largest_exponent(s, first + b);
     for (Offset i = in.segment_offsets(s), end = in.segment_offsets(s + 1); i < end;) {
@@ -92,11 +93,11 @@ struct SumOnHost {
   }
 
  private:
-  void load_term(Term const& term, Offset first, int count, Index const* exponents, Value* errors, Value* lost,
+  void load_term(Term const& term, Offset first, int count, Exponent const* exponents, Value* errors, Value* lost,
                  Row* terms) const {
     alignas(64) Value scales[width] = {};
     for (int b = 0; b < count; ++b) {
-      Index const of_term = in.exponent_of_term(term, first + b);
+      Exponent const of_term = in.exponent_of_term(term, first + b);
       bool const is_zero = of_term == no_exponent;
       if (!is_zero) scales[b] = power_of_two<Value>(of_term - exponents[b]);
       in.add_errors(term, first + b, scales[b], is_zero, errors[b], lost[b]);
@@ -122,7 +123,7 @@ struct SumOnHost {
                             segment.columns, sums + segment.first_row + r);
   }
 
-  void store(Index t, Offset first, int count, Index const* exponents, Value const* errors, Value const* lost,
+  void store(Index t, Offset first, int count, Exponent const* exponents, Value const* errors, Value const* lost,
              Row const* sums) const {
     auto const [row, size] = in.tiles(t);
     alignas(64) Value scales[width];
@@ -154,14 +155,14 @@ struct SumByTeam {
 
   KOKKOS_FUNCTION static std::size_t scratch_bytes() {
     return (static_cast<std::size_t>(width + stride_of_weights) * tile_size + 3 * width) * sizeof(Value) +
-           width * sizeof(Index);
+           width * sizeof(Exponent);
   }
 
   /// A team's memory, and its place.
   struct Team {
     Value *terms, *weights;          ///< [tile_size, width], [tile_size, stride_of_weights]
     Value *scales, *errors, *lost;   ///< [width]
-    Index* exponents;                ///< [width]
+    Exponent* exponents;             ///< [width]
     Index s;                         ///< sum tile
     Offset first;                    ///< sample
     int count, thread, row, column;  ///< samples; thread; its first row and column
@@ -208,7 +209,7 @@ struct SumByTeam {
     team.scales = team.weights + tile_size * stride_of_weights;
     team.errors = team.scales + width;
     team.lost = team.errors + width;
-    team.exponents = reinterpret_cast<Index*>(team.lost + width);
+    team.exponents = reinterpret_cast<Exponent*>(team.lost + width);
     team.s = static_cast<Index>(begin + member.league_rank() / blocks);
     team.first = member.league_rank() % blocks * width;
     team.count = static_cast<int>(smaller<Offset>(width, num_samples - team.first));
@@ -223,7 +224,7 @@ struct SumByTeam {
       team.scales[b] = 0;
       if (b >= team.count) continue;
       Offset const sample = team.first + b;
-      Index const of_term = in.exponent_of_term(term, sample);
+      Exponent const of_term = in.exponent_of_term(term, sample);
       bool const is_zero = of_term == no_exponent;
       if (!is_zero) team.scales[b] = power_of_two<Value>(of_term - team.exponents[b]);
       in.add_errors(term, sample, team.scales[b], is_zero, team.errors[b], team.lost[b]);
@@ -265,7 +266,8 @@ struct SumByTeam {
   }
 
   /// Rows that the segment has; the others have read what is not theirs.
-  KOKKOS_FUNCTION static void add_partial_sums(Team const& team, Segment const& segment, Sums const& partial, Sums& sums) {
+  KOKKOS_FUNCTION static void add_partial_sums(Team const& team, Segment const& segment, Sums const& partial,
+                                               Sums& sums) {
     for (int r = 0; r < rows_of_thread; ++r)
       if (team.row + r >= segment.first_row && team.row + r < segment.first_row + segment.rows)
         for (int k = 0; k < columns_of_thread; ++k) sums[r][k] += partial[r][k];
@@ -282,8 +284,7 @@ struct SumByTeam {
     for (int b = team.thread; b < team.count; b += team_size) {
       TileSummary<Value> summary;
       for (Index i = 0; i < size; ++i) summary.add(team.terms[i * width + b]);
-      team.scales[b] =
-          in.values.finish(t, team.first + b, summary, team.exponents[b], team.errors[b] + team.lost[b]);
+      team.scales[b] = in.values.finish(t, team.first + b, summary, team.exponents[b], team.errors[b] + team.lost[b]);
     }
     member.team_barrier();
     for (int e = team.thread; e < size * width; e += team_size)
@@ -302,12 +303,13 @@ struct ReadRoot {
 
   KOKKOS_FUNCTION void operator()(Offset sample) const {
     constexpr double ln2 = 0.6931471805599453;
-    Index const exponent = values.exponent(tile, sample);
+    Exponent const exponent = values.exponent(tile, sample);
     double const value = static_cast<double>(values.value(row, sample));
     double const error = static_cast<double>(values.errors(tile * values.stride + sample));
-    log_likelihood(sample) = exponent == no_exponent || value == 0 ? -Kokkos::Experimental::infinity_v<double>
-                                                                   : Kokkos::log(value) + exponent * ln2;
-    is_certain(sample) = error <= certain_error * value;
+    log_likelihood(sample) = exponent == no_exponent || value == 0
+                                 ? -Kokkos::Experimental::infinity_v<double>
+                                 : Kokkos::log(value) + static_cast<double>(exponent) * ln2;
+    is_certain(sample) = error <= static_cast<double>(certain_error<Value>) * value;
   }
 };
 

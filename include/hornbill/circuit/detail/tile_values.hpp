@@ -7,9 +7,14 @@ namespace hornbill::circuit::detail {
 
 /// Errors below this share of the smallest value are dropped: all tiles of a path together then change a likelihood by
 /// less than its rounding does.
-inline constexpr double negligible_error = 0x1p-40;
+template <class Value>
+inline constexpr Value negligible_error = sizeof(Value) == sizeof(float) ? Value(0x1p-40) : Value(0x1p-68);
 /// Errors of a likelihood, as a share of it, with which it is certain.
-inline constexpr double certain_error = 0x1p-20;
+template <class Value>
+inline constexpr Value certain_error = sizeof(Value) == sizeof(float) ? Value(0x1p-20) : Value(0x1p-44);
+/// A tile's unit is so large that no error is more than about 2^-error_room. So errors of factors, which add, are a
+/// bound of their product's: what they multiply to is nothing beside them.
+inline constexpr Index error_room = 40;
 
 /// What is known of a tile's values for one sample before they are scaled: value i is true to `error`, in units of
 /// 2^exponent.
@@ -28,7 +33,7 @@ struct TileSummary {
   }
 };
 
-/// Makes an error larger or smaller; one that is not 0 stays so.
+/// Makes an error smaller; one that is not 0 stays so.   \param scale  at most 1; 0 if it is less than tiny
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value scaled_error(Value error, Value scale) {
   return error > 0 ? larger(error * scale, tiny<Value>) : Value(0);
@@ -38,31 +43,33 @@ KOKKOS_INLINE_FUNCTION Value scaled_error(Value error, Value scale) {
 template <class Value, class MemorySpace>
 struct TileValues {
   Kokkos::View<Value*, MemorySpace> values;
-  Kokkos::View<Index*, MemorySpace> exponents;
+  Kokkos::View<Exponent*, MemorySpace> exponents;
   Kokkos::View<Value*, MemorySpace> smallest, errors;
   Offset stride = 0;
 
   KOKKOS_FUNCTION Value& value(Index row, Offset sample) const { return values(row * stride + sample); }
-  KOKKOS_FUNCTION Index exponent(Index tile, Offset sample) const { return exponents(tile * stride + sample); }
+  KOKKOS_FUNCTION Exponent exponent(Index tile, Offset sample) const { return exponents(tile * stride + sample); }
 
   /// Stores a tile's exponent, and so on.
-  /// \param exponent  of the values that the summary is of   \param error  of each of them
+  /// \param exponent  of the values that the summary is of   \param error  of each of them, at most 1
   /// \return the factor by which values are to be multiplied when they are stored
-  KOKKOS_FUNCTION Value finish(Index tile, Offset sample, TileSummary<Value> const& summary, Index exponent,
+  KOKKOS_FUNCTION Value finish(Index tile, Offset sample, TileSummary<Value> const& summary, Exponent exponent,
                                Value error) const {
     Offset const at = tile * stride + sample;
-    if (summary.largest == 0) {
-      exponents(at) = error > 0 ? exponent : no_exponent;
-      smallest(at) = 0;
-      errors(at) = error;
+    bool const is_negligible = !summary.has_zero && error <= negligible_error<Value> * summary.smallest;
+    if (is_negligible) error = 0;
+    if (summary.largest == 0 && error == 0) {
+      exponents(at) = no_exponent;
+      smallest(at) = errors(at) = 0;
       return 0;
     }
-    Index const shift = exponent_of(summary.largest);
-    Value const scale = power_of_two<Value>(smaller(-shift, Bits<Value>::bias));
-    bool const is_negligible = !summary.has_zero && error <= static_cast<Value>(negligible_error) * summary.smallest;
-    exponents(at) = exponent - exponent_of(scale) + 1;
-    smallest(at) = summary.smallest * scale;
-    errors(at) = is_negligible ? Value(0) : scaled_error(error, scale);
+    Index shift = summary.largest > 0 ? exponent_of(summary.largest) : -Bits<Value>::bias;
+    if (error > 0) shift = larger(shift, exponent_of(error) + error_room);
+    shift = larger(shift, -Bits<Value>::bias);
+    Value const scale = power_of_two<Value>(-shift);
+    exponents(at) = exponent + shift;
+    smallest(at) = summary.largest > 0 ? summary.smallest * scale : Value(0);
+    errors(at) = error > 0 ? larger(error * scale, tiny<Value>) : Value(0);
     return scale;
   }
 };
