@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hornbill/backend/registry.hpp>
+#include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/circuit_file.hpp>
 
 #include "commands.hpp"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/circuit/structures.hpp>
+#include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/circuit_file.hpp>
 
 #include "circuit.hpp"
