@@ -106,11 +106,11 @@ void write_random(BuildArguments const& a, std::string const& structure, circuit
 }
 
 /// Samples, and how many values each variable has; 0 of real ones.
-struct Observed {
+struct BuildSamples {
   circuit::Samples samples;
   std::vector<Index> categories;
 };
-Observed read_observed(BuildArguments const& a, bool is_real) {
+BuildSamples read_build_samples(BuildArguments const& a, bool is_real) {
   keep_apart({{"SAMPLES", a.samples}}, {{"-o", a.output}});
   auto samples = io::read_any_samples(a.samples, is_real ? io::ValueType::real : io::ValueType::whole);
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
@@ -189,7 +189,7 @@ void add_hclt(CLI::App& build) {
   command->callback([=] {
     io::require_writable(a->output);
     bool const is_real = kinds.at(a->kind) == InputKind::gaussian;
-    auto const [samples, categories] = read_observed(*a, is_real);
+    auto const [samples, categories] = read_build_samples(*a, is_real);
     circuit::HiddenTree hidden{chow_liu_tree(samples, categories, *options), a->latents, {}, *has_latent_leaves};
     for (Index c : categories) hidden.inputs.push_back(choice_of(*a, c));
     for (std::size_t v = 0; v < categories.size(); ++v)
@@ -212,7 +212,7 @@ void add_chow_liu(CLI::App& build) {
   command->footer("Example: hornbill circuit build chow-liu train.csv -o tree.h5");
   command->callback([=] {
     io::require_writable(a->output);
-    auto const [samples, categories] = read_observed(*a, false);
+    auto const [samples, categories] = read_build_samples(*a, false);
     auto fitted =
         fit_tree(chow_liu_tree(samples, categories, {.max_samples = samples.size()}), samples, categories, *alpha);
     write_built(*a, "chow-liu", std::move(fitted.circuit), std::move(fitted.parameters));

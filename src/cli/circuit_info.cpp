@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-struct InfoArguments {
+struct CircuitInfoArguments {
   std::string file;
   Index batch_size = 512;
   bool json = false;
@@ -106,7 +106,7 @@ void print_object(json const& object, std::string const& indent) {
 
 void add_circuit_info(CLI::App& circuit) {
   auto* command = circuit.add_subcommand("info", "Say what a circuit is made of, and what evaluating it takes");
-  auto a = std::make_shared<InfoArguments>();
+  auto a = std::make_shared<CircuitInfoArguments>();
   command->add_option("CIRCUIT", a->file, "Circuit: .h5")->required();
   command->add_option("--batch", a->batch_size, "Samples at a time, for the bytes that fp32 takes")
       ->check(at_least(1))

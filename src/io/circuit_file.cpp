@@ -233,7 +233,7 @@ Index variable_named(Circuit const& circuit, std::string const& name) {
   return is_variable ? number.value : -1;
 }
 
-void require_number(hdf5::Reader const& in, circuit::Samples const& samples, std::size_t i) {
+void require_value(hdf5::Reader const& in, circuit::Samples const& samples, std::size_t i) {
   auto const columns = static_cast<std::size_t>(samples.num_variables);
   if (samples.values[i] != samples.values[i])
     throw InputError(
@@ -259,9 +259,9 @@ circuit::Samples read_values(hdf5::Reader const& in, std::size_t num_variables) 
       if (mask.values[i] != 0)
         samples.values[i] = circuit::missing;
       else
-        require_number(in, samples, i);
+        require_value(in, samples, i);
   } else {
-    for (std::size_t i = 0; i < samples.values.size(); ++i) require_number(in, samples, i);
+    for (std::size_t i = 0; i < samples.values.size(); ++i) require_value(in, samples, i);
   }
   return samples;
 }

@@ -51,7 +51,7 @@ bool is_header(std::vector<std::string_view> fields) {
 }
 
 /// What columns must hold.
-struct Columns {
+struct SampleColumns {
   std::function<std::string(Index)> name;  ///< of a variable
   std::vector<Index> categories;           ///< [variables], 0 of real values; none where any number of columns will do
   Index of_others = 0;                     ///< categories where there are none; -1: whole numbers from 0
@@ -59,7 +59,7 @@ struct Columns {
 
 class SampleParser {
  public:
-  explicit SampleParser(Columns columns) : columns_(std::move(columns)) {
+  explicit SampleParser(SampleColumns columns) : columns_(std::move(columns)) {
     samples_.num_variables = static_cast<Index>(columns_.categories.size());
   }
 
@@ -92,11 +92,11 @@ class SampleParser {
                                  columns_.name(variable), field, circuit::wanted_value(categories)));
   }
 
-  Columns columns_;
+  SampleColumns columns_;
   Samples samples_;
 };
 
-Samples parse(std::string const& file, std::string_view text, Columns columns) {
+Samples parse_with(std::string const& file, std::string_view text, SampleColumns columns) {
   SampleParser parser(std::move(columns));
   for_each_line(file, text, [&](std::string_view line, int number) { parser.add_line(line, number); });
   return std::move(parser).samples();
@@ -105,14 +105,14 @@ Samples parse(std::string const& file, std::string_view text, Columns columns) {
 }  // namespace
 
 Samples parse_samples(std::string const& file, std::string_view text, Circuit const& circuit) {
-  return parse(file, text,
-               {[&](Index variable) { return circuit.name_of_variable(variable); },
-                circuit::variable_categories(circuit, "the circuit")});
+  return parse_with(file, text,
+                    {[&](Index variable) { return circuit.name_of_variable(variable); },
+                     circuit::variable_categories(circuit, "the circuit")});
 }
 
 Samples parse_any_samples(std::string const& file, std::string_view text, ValueType type) {
-  return parse(file, text,
-               {[](Index variable) { return fmt::format("x{}", variable); }, {}, type == ValueType::real ? 0 : -1});
+  return parse_with(
+      file, text, {[](Index variable) { return fmt::format("x{}", variable); }, {}, type == ValueType::real ? 0 : -1});
 }
 
 }  // namespace hornbill::io
