@@ -33,7 +33,7 @@ Index CircuitBuilder::add_inputs(Index variable, InputKind kind, Index num_categ
 Index CircuitBuilder::add_tied_inputs(Index variable, Index like) {
   auto const& vector = circuit_.vectors.at(static_cast<std::size_t>(like));
   if (vector.kind != NodeKind::input) throw InputError(fmt::format("vector {} is not one of inputs", like));
-  auto input = circuit_.inputs[static_cast<std::size_t>(vector.begin)];
+  auto input = circuit_.input_of(vector);
   input.variable = variable;
   circuit_.inputs.push_back(input);
   return add_vector(NodeKind::input, vector.size, count_of(circuit_.inputs) - 1, count_of(circuit_.inputs));

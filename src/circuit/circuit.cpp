@@ -83,7 +83,7 @@ class StructureCheck {
 
   void check_children(NodeVector const& vector) {
     switch (vector.kind) {
-      case NodeKind::input: return check_input(vector, circuit_.inputs[static_cast<std::size_t>(vector.begin)]);
+      case NodeKind::input: return check_input(vector, circuit_.input_of(vector));
       case NodeKind::product:
         for (auto f = vector.begin; f < vector.end; ++f)
           check_factor(vector, circuit_.factors[static_cast<std::size_t>(f)]);

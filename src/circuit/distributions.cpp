@@ -23,8 +23,7 @@ struct ParameterRow {
 /// Calls function(row) for all rows of a vector's blocks.
 template <class Function>
 void for_each_row(Circuit const& circuit, NodeVector const& vector, Function const& function) {
-  for (auto b = vector.begin; b < vector.end; ++b) {
-    auto const& block = circuit.blocks[static_cast<std::size_t>(b)];
+  for (auto const& block : circuit.blocks_of(vector)) {
     for (Index r = 0; r < block.rows; ++r)
       function(ParameterRow{block.parameter + Offset{r} * block.columns, block.sum + r, block.columns});
   }
@@ -120,7 +119,7 @@ class ParameterCheck {
       if (vector.kind == NodeKind::sum)
         check_sums(vector);
       else if (vector.kind == NodeKind::input)
-        check_inputs(vector, circuit_.inputs[static_cast<std::size_t>(vector.begin)]);
+        check_inputs(vector, circuit_.input_of(vector));
   }
 
  private:
@@ -189,9 +188,7 @@ class ParameterCheck {
 
 void check_tied_inputs(Circuit const& circuit, std::string const& where) {
   std::vector<NodeVector const*> by_parameter;
-  auto const of = [&](NodeVector const* v) -> InputDistributions const& {
-    return circuit.inputs[static_cast<std::size_t>(v->begin)];
-  };
+  auto const of = [&](NodeVector const* v) -> InputDistributions const& { return circuit.input_of(*v); };
   for (auto const& vector : circuit.vectors)
     if (vector.kind == NodeKind::input && num_parameters(of(&vector).kind, of(&vector).num_categories) > 0)
       by_parameter.push_back(&vector);

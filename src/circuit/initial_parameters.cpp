@@ -28,8 +28,7 @@ double uniform(std::uint64_t seed, Offset parameter) {
 void fill_sums(Circuit const& circuit, NodeVector const& vector, std::uint64_t seed, std::vector<double>& values) {
   std::vector<std::uint64_t> totals(static_cast<std::size_t>(vector.size));
   auto const for_each_row = [&](auto const& function) {
-    for (auto b = vector.begin; b < vector.end; ++b) {
-      auto const& block = circuit.blocks[static_cast<std::size_t>(b)];
+    for (auto const& block : circuit.blocks_of(vector)) {
       for (Index r = 0; r < block.rows; ++r)
         function(totals[static_cast<std::size_t>(block.sum - vector.first + r)],
                  block.parameter + Offset{r} * block.columns, block.columns);
@@ -80,7 +79,7 @@ Parameters initial_parameters(Circuit const& circuit, std::uint64_t seed) {
   for (auto const& vector : circuit.vectors) {
     if (vector.kind == NodeKind::sum) fill_sums(circuit, vector, seed, parameters.sum);
     if (vector.kind != NodeKind::input) continue;
-    auto const& input = circuit.inputs[static_cast<std::size_t>(vector.begin)];
+    auto const& input = circuit.input_of(vector);
     for (Index i = 0; i < vector.size; ++i)
       fill_input(input, input.parameter + Offset{i} * num_parameters(input.kind, input.num_categories), seed_of_inputs,
                  parameters.input);

@@ -12,12 +12,6 @@ constexpr std::array<char const*, num_input_kinds> names{"categorical",         
 
 char const* name_of(InputKind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
-std::optional<InputKind> input_kind_named(std::string_view name) {
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (name == names[k]) return static_cast<InputKind>(k);
-  return std::nullopt;
-}
-
 Index num_parameters(InputKind kind, Index num_categories) {
   switch (kind) {
     case InputKind::categorical: return num_categories;

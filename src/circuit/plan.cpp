@@ -45,26 +45,22 @@ class Planner {
 
  private:
   NodeVector const& vector(Index v) const { return circuit_.vectors[static_cast<std::size_t>(v)]; }
-  std::span<Factor const> factors_of(NodeVector const& vector) const {
-    return {circuit_.factors.data() + vector.begin, circuit_.factors.data() + vector.end};
-  }
-  std::span<EdgeBlock const> blocks_of(NodeVector const& vector) const {
-    return {circuit_.blocks.data() + vector.begin, circuit_.blocks.data() + vector.end};
-  }
   Index vector_of_factor(Factor const& factor) const { return circuit_.vector_of(circuit_.factor_of(factor, 0)); }
   Index row_of(Index node) const { return plan_.row_of_node[static_cast<std::size_t>(node)]; }
 
   /// A product is formed where it is used, if only sums use it, and its factors are few and in a row.
   void choose_stored() {
     is_stored_.assign(circuit_.vectors.size(), true);
-    for (Index v = 0; v + 1 < circuit_.num_vectors(); ++v)
-      if (auto const factors = factors_of(vector(v)); vector(v).kind == NodeKind::product)
-        is_stored_[static_cast<std::size_t>(v)] =
-            std::ssize(factors) > options_.max_fused_factors ||
-            std::ranges::any_of(factors, [](Factor const& f) { return f.list >= 0; });
+    for (Index v = 0; v + 1 < circuit_.num_vectors(); ++v) {
+      if (vector(v).kind != NodeKind::product) continue;
+      auto const factors = circuit_.factors_of(vector(v));
+      is_stored_[static_cast<std::size_t>(v)] =
+          std::ssize(factors) > options_.max_fused_factors ||
+          std::ranges::any_of(factors, [](Factor const& f) { return f.list >= 0; });
+    }
     for (auto const& parent : circuit_.vectors)
       if (parent.kind == NodeKind::product)
-        for (auto const& factor : factors_of(parent))
+        for (auto const& factor : circuit_.factors_of(parent))
           is_stored_[static_cast<std::size_t>(vector_of_factor(factor))] = true;
   }
 
@@ -97,9 +93,9 @@ class Planner {
         depth = std::max(depth, depth_[static_cast<std::size_t>(child)] + (is_stored_[v] ? 1 : 0));
       };
       if (nodes.kind == NodeKind::product)
-        for (auto const& factor : factors_of(nodes)) see(vector_of_factor(factor));
+        for (auto const& factor : circuit_.factors_of(nodes)) see(vector_of_factor(factor));
       if (nodes.kind == NodeKind::sum)
-        for (auto const& block : blocks_of(nodes)) see(circuit_.vector_of(block.child));
+        for (auto const& block : circuit_.blocks_of(nodes)) see(circuit_.vector_of(block.child));
       depth_.push_back(depth);
     }
   }
@@ -109,7 +105,7 @@ class Planner {
     for (Index v = 0; v < circuit_.num_vectors(); ++v) {
       auto const& nodes = vector(v);
       if (nodes.kind != NodeKind::input) continue;
-      auto const& input = circuit_.inputs[static_cast<std::size_t>(nodes.begin)];
+      auto const& input = circuit_.input_of(nodes);
       auto const count = Offset{nodes.size} * num_parameters(input.kind, input.num_categories);
       auto& of_kind = input.kind == InputKind::categorical ? plan_.categorical_of : plan_.scalar_of;
       Offset place = 0;
@@ -160,7 +156,7 @@ class Planner {
 
   void plan_products(Index v) {
     auto const begin = std::ssize(plan_.row_factors);
-    for (auto const& factor : factors_of(vector(v))) {
+    for (auto const& factor : circuit_.factors_of(vector(v))) {
       plan_.row_factors.push_back({row_of(circuit_.factor_of(factor, 0)), factor.step, -1});
       if (factor.list < 0) continue;
       plan_.row_factors.back().list = std::ssize(plan_.factor_rows);
@@ -190,7 +186,7 @@ class Planner {
   std::vector<std::vector<EdgeBlock const*>> blocks_by_tile(NodeVector const& nodes) const {
     std::vector<std::vector<EdgeBlock const*>> result((static_cast<std::size_t>(nodes.size) + tile_size - 1) /
                                                       tile_size);
-    for (auto const& block : blocks_of(nodes)) {
+    for (auto const& block : circuit_.blocks_of(nodes)) {
       auto const first = static_cast<std::size_t>((block.sum - nodes.first) / tile_size);
       auto const last = static_cast<std::size_t>((block.sum - nodes.first + block.rows - 1) / tile_size);
       for (auto t = first; t <= last; ++t) result[t].push_back(&block);
@@ -227,7 +223,10 @@ class Planner {
     known.first = numbered(plan_.terms.size(), "terms");
     auto const& nodes = vector(v);
     std::vector<Factor> factors{{nodes.first, 1, -1}};
-    if (!is_stored_[static_cast<std::size_t>(v)]) factors.assign(factors_of(nodes).begin(), factors_of(nodes).end());
+    if (!is_stored_[static_cast<std::size_t>(v)]) {
+      auto const own = circuit_.factors_of(nodes);
+      factors.assign(own.begin(), own.end());
+    }
     for (Index i = 0; i < nodes.size;) {
       Index size = std::min(tile_size, nodes.size - i);
       auto const begin = std::ssize(plan_.term_factors);

@@ -14,13 +14,6 @@
 namespace hornbill::circuit {
 namespace {
 
-std::span<Factor const> factors_of(Circuit const& circuit, NodeVector const& vector) {
-  return {circuit.factors.data() + vector.begin, circuit.factors.data() + vector.end};
-}
-std::span<EdgeBlock const> blocks_of(Circuit const& circuit, NodeVector const& vector) {
-  return {circuit.blocks.data() + vector.begin, circuit.blocks.data() + vector.end};
-}
-
 /// Children of a sum node that have a weight.
 std::vector<Index> weighted_children(Circuit const& circuit, Parameters const& parameters,
                                      BlocksOfNodes const& of_nodes, Index node) {
@@ -90,9 +83,9 @@ class Supports {
       for (std::size_t w = 0; w < support.size(); ++w) support[w] |= of_child[w];
     };
     switch (vector.kind) {
-      case NodeKind::input: return fill_input(circuit_.inputs[static_cast<std::size_t>(vector.begin)], i, support);
+      case NodeKind::input: return fill_input(circuit_.input_of(vector), i, support);
       case NodeKind::product:
-        for (auto const& factor : factors_of(circuit_, vector)) add(circuit_.factor_of(factor, i));
+        for (auto const& factor : circuit_.factors_of(vector)) add(circuit_.factor_of(factor, i));
         return;
       case NodeKind::sum:
         for (Index child : weighted_children(circuit_, parameters_, of_nodes_, vector.first + i)) add(child);
@@ -142,7 +135,7 @@ std::optional<Index> first_unstructured_product(Circuit const& circuit, Scopes c
     auto const& vector = circuit.vectors[v];
     if (vector.kind != NodeKind::product || vector.end - vector.begin == 1) continue;
     std::vector<Index> division;
-    for (auto const& factor : factors_of(circuit, vector))
+    for (auto const& factor : circuit.factors_of(vector))
       division.push_back(scopes.of_vector[static_cast<std::size_t>(circuit.vector_of(circuit.factor_of(factor, 0)))]);
     std::sort(division.begin(), division.end());
     auto const [known, is_new] = division_of.try_emplace(scopes.of_vector[v], division);
@@ -218,11 +211,11 @@ Index count_unreachable(Circuit const& circuit) {
     };
     if (v->kind == NodeKind::product)
       for (Index i = 0; i < v->size; ++i)
-        for (auto const& factor : factors_of(circuit, *v))
+        for (auto const& factor : circuit.factors_of(*v))
           if (is_reached[static_cast<std::size_t>(v->first + i)])
             is_reached[static_cast<std::size_t>(circuit.factor_of(factor, i))] = true;
     if (v->kind == NodeKind::sum)
-      for (auto const& block : blocks_of(circuit, *v))
+      for (auto const& block : circuit.blocks_of(*v))
         if (is_any_reached(block.sum, block.rows)) std::fill_n(is_reached.begin() + block.child, block.columns, true);
   }
   return static_cast<Index>(std::count(is_reached.begin(), is_reached.end(), false));
@@ -232,7 +225,7 @@ Offset count_input_parameters(Circuit const& circuit) {
   std::map<Offset, Offset> by_first;
   for (auto const& vector : circuit.vectors)
     if (vector.kind == NodeKind::input) {
-      auto const& input = circuit.inputs[static_cast<std::size_t>(vector.begin)];
+      auto const& input = circuit.input_of(vector);
       if (Index const count = num_parameters(input.kind, input.num_categories); count > 0)
         by_first[input.parameter] = Offset{vector.size} * count;
     }
@@ -255,12 +248,12 @@ Statistics statistics_of(Circuit const& circuit) {
       case NodeKind::product:
         result.products += vector.size;
         result.product_edges += (vector.end - vector.begin) * vector.size;
-        for (auto const& factor : factors_of(circuit, vector))
+        for (auto const& factor : circuit.factors_of(vector))
           below = std::max(below, depth_of(circuit.factor_of(factor, 0)));
         break;
       case NodeKind::sum:
         result.sums += vector.size;
-        for (auto const& block : blocks_of(circuit, vector)) {
+        for (auto const& block : circuit.blocks_of(vector)) {
           auto const edges = Offset{block.rows} * block.columns;
           result.sum_edges += edges;
           below = std::max(below, depth_of(block.child));

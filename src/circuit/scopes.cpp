@@ -78,8 +78,7 @@ class ScopeFinder {
     for (auto const& vector : circuit_.vectors) {
       switch (vector.kind) {
         case NodeKind::input:
-          scopes_.of_vector.push_back(
-              scopes_.table.singleton(circuit_.inputs[static_cast<std::size_t>(vector.begin)].variable));
+          scopes_.of_vector.push_back(scopes_.table.singleton(circuit_.input_of(vector).variable));
           break;
         case NodeKind::product: scopes_.of_vector.push_back(of_product(vector)); break;
         case NodeKind::sum: scopes_.of_vector.push_back(of_sum(vector)); break;

@@ -89,22 +89,20 @@ void run_evaluate(EvaluateArguments const& a) {
   if (!a.output.empty()) write_likelihoods(a.output, likelihoods);
   auto const [mean, impossible] = summary_of(likelihoods);
   double const bits = -mean / std::log(2.0) / stored.circuit.num_variables;
+  Offset const possible = samples.size() - std::ssize(impossible);
+  auto const if_possible = [&](double value) { return possible > 0 ? nlohmann::json(value) : nlohmann::json(); };
   if (a.json)
-    return print_json(
-        {{"samples", samples.size()},
-         {"mean_log_likelihood",
-          impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(mean) : nlohmann::json()},
-         {"bits_per_variable",
-          impossible.size() < likelihoods.log_likelihood.size() ? nlohmann::json(bits) : nlohmann::json()},
-         {"impossible", impossible},
-         {"recomputed", likelihoods.recomputed},
-         {"seconds", seconds},
-         {"samples_per_second", static_cast<double>(samples.size()) / seconds},
-         {"precision", a.run.precision == Precision::fp32 ? "fp32" : "fp64"},
-         {"backend", a.run.backend}});
-  if (impossible.size() < likelihoods.log_likelihood.size())
-    write_out("mean ln p {:.6f} ({:.4f} bits a variable) of {}\n", mean, bits,
-              counted(samples.size() - std::ssize(impossible), "sample"));
+    return print_json({{"samples", samples.size()},
+                       {"mean_log_likelihood", if_possible(mean)},
+                       {"bits_per_variable", if_possible(bits)},
+                       {"impossible", impossible},
+                       {"recomputed", likelihoods.recomputed},
+                       {"seconds", seconds},
+                       {"samples_per_second", static_cast<double>(samples.size()) / seconds},
+                       {"precision", a.run.precision == Precision::fp32 ? "fp32" : "fp64"},
+                       {"backend", a.run.backend}});
+  if (possible > 0)
+    write_out("mean ln p {:.6f} ({:.4f} bits a variable) of {}\n", mean, bits, counted(possible, "sample"));
   if (!impossible.empty())
     write_out("  impossible: {}, in rows (from 0) {}\n", counted(std::ssize(impossible), "sample"),
               first_of(impossible));

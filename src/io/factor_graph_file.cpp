@@ -50,6 +50,8 @@ void read_state_names(hdf5::Reader const& in, HostFactorGraph& graph) {
 HostFactorGraph read_graph(hdf5::Reader const& in) {
   if (!in.has("/graph") && in.has("/constraints"))
     throw InputError(in.file(), "", "holds points-to constraints, not a model: pointsto, info and convert read it");
+  if (!in.has("/graph") && in.has("/circuit"))
+    throw InputError(in.file(), "", "holds a probabilistic circuit, not a model: `hornbill circuit` reads it");
   HostFactorGraph graph;
   auto const num_variables = in.read_integer_attribute("/graph", "num_variables");
   if (num_variables < 0 || num_variables > largest_variable_id() + 1)

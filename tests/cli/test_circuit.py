@@ -62,6 +62,7 @@ class Circuit(CommandLine):
             self.assertIn(message, run("circuit", "evaluate", "hmm.h5", "bad.csv", code=3)[1])
         self.assertIn("bad.csv:line 2: has 3 values; the lines before have 2", (self.write("bad.csv", "0,0\n0,0,0\n"), run("circuit", "build", "hclt", "bad.csv", "--latents", 2, "-o", "n.h5", code=3))[1][1])
         self.assertIn("no such file", run("circuit", "evaluate", "none.h5", "x.csv", code=3)[1])
+        self.assertIn("holds a probabilistic circuit, not a model", run("info", "hmm.h5", code=3)[1])
         self.assertIn("holds no circuit", run("circuit", "info", "g.h5", code=3)[1])
         self.assertIn("needs --categories", run("circuit", "build", "hmm", "--steps", 3, "--states", 2, "-o", "n.h5", code=2)[1])
         self.assertIn("--categories: a Gaussian's values are real numbers", run("circuit", "build", "hmm", "--steps", 3, "--states", 2, "--inputs", "gaussian", "--categories", 3, "-o", "n.h5", code=2)[1])

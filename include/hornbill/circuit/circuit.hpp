@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,18 @@ struct Circuit {
   Index num_vectors() const { return static_cast<Index>(vectors.size()); }
   /// The vector of a node.
   Index vector_of(Index node) const;
+  /// The distributions of an input vector.
+  InputDistributions const& input_of(NodeVector const& vector) const {
+    return inputs[static_cast<std::size_t>(vector.begin)];
+  }
+  /// The factors of a product vector.
+  std::span<Factor const> factors_of(NodeVector const& vector) const {
+    return {factors.data() + vector.begin, factors.data() + vector.end};
+  }
+  /// The blocks of a sum vector.
+  std::span<EdgeBlock const> blocks_of(NodeVector const& vector) const {
+    return {blocks.data() + vector.begin, blocks.data() + vector.end};
+  }
   /// Factor of node `i` of a product vector.
   Index factor_of(Factor const& factor, Index i) const {
     return factor.list < 0 ? factor.child + i * factor.step

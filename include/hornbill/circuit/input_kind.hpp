@@ -2,9 +2,8 @@
 /// Kinds of input distributions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include <hornbill/types.hpp>
 
@@ -23,10 +22,8 @@ enum class InputKind : std::uint8_t {
 };
 inline constexpr std::size_t num_input_kinds = 7;
 
-/// The kind's name in messages and options, e.g. "categorical".
+/// The kind's name in messages, e.g. "categorical".
 char const* name_of(InputKind kind);
-/// The kind of a name, if there is one.
-std::optional<InputKind> input_kind_named(std::string_view name);
 
 /// How many parameters a node has.
 Index num_parameters(InputKind kind, Index num_categories);

@@ -49,19 +49,24 @@ struct SumInputs {
     return product;
   }
 
-  /// How wrong each of a term's scaled values may be, and what of edges was too small to be held.
-  /// \param is_zero  where a factor is 0, and nothing is wrong
-  KOKKOS_FUNCTION void add_errors(Term const& term, Offset sample, Value scale, bool is_zero, Value& error,
-                                  Value& lost) const {
-    if (is_zero) return;
-    Value smallest = scale, of_term = 0;
+  /// By how much a term's values are multiplied, so that all terms of a sum tile have one exponent; 0 of a term of
+  /// which a factor is 0.
+  /// \param[in,out] error  of each of the terms' values, once they are multiplied
+  /// \param[in,out] lost   of a sum, because edges were too small to be held
+  KOKKOS_FUNCTION Value scale_of_term(Term const& term, Offset sample, Exponent exponent, Value& error,
+                                      Value& lost) const {
+    Exponent const of_term = exponent_of_term(term, sample);
+    if (of_term == no_exponent) return 0;
+    Value const scale = power_of_two<Value>(of_term - exponent);
+    Value smallest = scale, errors = 0;
     for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
       Offset const at = factors(f).tile * values.stride + sample;
       smallest *= values.smallest(at);
-      of_term += 2 * values.errors(at);
+      errors += 2 * values.errors(at);
     }
-    error = larger(error, scaled_error(of_term, scale));
+    error = larger(error, scaled_error(errors, scale));
     if (smallest * smallest_parameter < tiny<Value>) lost += static_cast<Value>(term.size) * tiny<Value>;
+    return scale;
   }
 };
 
@@ -96,12 +101,7 @@ struct SumOnHost {
   void load_term(Term const& term, Offset first, int count, Exponent const* exponents, Value* errors, Value* lost,
                  Row* terms) const {
     alignas(64) Value scales[width] = {};
-    for (int b = 0; b < count; ++b) {
-      Exponent const of_term = in.exponent_of_term(term, first + b);
-      bool const is_zero = of_term == no_exponent;
-      if (!is_zero) scales[b] = power_of_two<Value>(of_term - exponents[b]);
-      in.add_errors(term, first + b, scales[b], is_zero, errors[b], lost[b]);
-    }
+    for (int b = 0; b < count; ++b) scales[b] = in.scale_of_term(term, first + b, exponents[b], errors[b], lost[b]);
     for (Index i = 0; i < term.size; ++i) {
       for (int b = 0; b < width; ++b) terms[i][b] = scales[b];
       for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
@@ -220,15 +220,8 @@ struct SumByTeam {
   }
 
   KOKKOS_FUNCTION void load_scales(Team const& team, Term const& term) const {
-    for (int b = team.thread; b < width; b += team_size) {
-      team.scales[b] = 0;
-      if (b >= team.count) continue;
-      Offset const sample = team.first + b;
-      Exponent const of_term = in.exponent_of_term(term, sample);
-      bool const is_zero = of_term == no_exponent;
-      if (!is_zero) team.scales[b] = power_of_two<Value>(of_term - team.exponents[b]);
-      in.add_errors(term, sample, team.scales[b], is_zero, team.errors[b], team.lost[b]);
-    }
+    for (int b = team.thread; b < team.count; b += team_size)
+      team.scales[b] = in.scale_of_term(term, team.first + b, team.exponents[b], team.errors[b], team.lost[b]);
   }
 
   KOKKOS_FUNCTION void load_term(Team const& team, Term const& term) const {
