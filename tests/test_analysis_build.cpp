@@ -21,7 +21,7 @@ using test::tuples_named;
 
 namespace {
 
-std::string const extra = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/clauses/";
+std::string const real_clauses = std::string(HORNBILL_SOURCE_DIR) + "/../shared/data/clauses/";
 
 std::map<std::string, double> const probabilities{{"R0", 0.9}, {"R1", 0.6}, {"R2", 1}, {"input", 0.7}};
 
@@ -161,8 +161,10 @@ struct Expected {
   double log_evidence = 0;  ///< exact
 
   explicit Expected(std::string const& labelled) {
-    std::ifstream names(extra + "minigzip.vars.tsv"), of_marginals(extra + "minigzip." + labelled + ".BP.MAR"),
-        of_labels(extra + "minigzip." + labelled + ".evid"), of_evidence(extra + "minigzip." + labelled + ".PR");
+    std::ifstream names(real_clauses + "minigzip.vars.tsv"),
+        of_marginals(real_clauses + "minigzip." + labelled + ".BP.MAR"),
+        of_labels(real_clauses + "minigzip." + labelled + ".evid"),
+        of_evidence(real_clauses + "minigzip." + labelled + ".PR");
     std::string word;
     double zero = 0, one = 0;
     std::vector<std::string> name_of;
@@ -187,14 +189,14 @@ struct Expected {
 }  // namespace
 
 TEST_CASE("extra: from the clauses of a real analysis to the marginals of libDAI and the exact probability of labels" *
-          doctest::skip(!std::filesystem::exists(extra))) {
-  auto const all = analysis::read_clauses(extra + "minigzip.named_cons_all.txt");
-  auto const pruned =
-      analysis::prune(all, analysis::read_derived_tuples(extra + "minigzip.base_queries.txt", all), {}, "alarms");
+          doctest::skip(!std::filesystem::exists(real_clauses))) {
+  auto const all = analysis::read_clauses(real_clauses + "minigzip.named_cons_all.txt");
+  auto const pruned = analysis::prune(
+      all, analysis::read_derived_tuples(real_clauses + "minigzip.base_queries.txt", all), {}, "alarms");
   auto const compressed = analysis::compress(pruned.clauses, pruned.alarms, "clauses");
-  auto const model =
-      analysis::build_model(compressed.clauses, analysis::read_rule_probabilities(extra + "minigzip.rule-prob.txt"),
-                            compressed.alarms, {}, "clauses", "rules");
+  auto const model = analysis::build_model(compressed.clauses,
+                                           analysis::read_rule_probabilities(real_clauses + "minigzip.rule-prob.txt"),
+                                           compressed.alarms, {}, "clauses", "rules");
   auto const plan = bp::lay_out<test::AnyHost>(model.graph, bp::make_batches(model.graph, bp::SeqFix{}));
   for (std::string const labelled : {"prior", "fb1", "fb2"}) {
     CAPTURE(labelled);

@@ -20,7 +20,7 @@ using circuit::InputKind, circuit::NodeKind;
 
 namespace {
 
-std::string const extra = HORNBILL_SOURCE_DIR "/../shared/data/circuits/";
+std::string const dumped_circuits = HORNBILL_SOURCE_DIR "/../shared/data/circuits/";
 
 /// A file that goes with its test.
 class TemporaryFile {
@@ -78,7 +78,7 @@ void refuse_lists(std::function<void(Lists&)> const& change, std::string const& 
   refuse([&] { io::read_circuit(file.name()); }, message);
 }
 
-double log_likelihood(io::StoredCircuit const& stored, circuit::Samples const& samples, Offset sample) {
+double log_value(io::StoredCircuit const& stored, circuit::Samples const& samples, Offset sample) {
   return static_cast<double>(reference::circuit_log_values(stored.circuit, stored.parameters, samples, sample).back());
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("circuit file: nodes and edges by themselves are gathered in vectors a
   CHECK(stored.circuit.blocks == std::vector<circuit::EdgeBlock>{{6, 4, 1, 2, 0}});
   CHECK(stored.parameters.sum == std::vector<double>{0.75, 0.25});
   circuit::Samples const samples{2, {0, 0}};
-  CHECK(std::exp(log_likelihood(stored, samples, 0)) == doctest::Approx(0.75 * 0.5 * 0.25 + 0.25 * 0));
+  CHECK(std::exp(log_value(stored, samples, 0)) == doctest::Approx(0.75 * 0.5 * 0.25 + 0.25 * 0));
 }
 
 TEST_CASE("circuit file: edges whose ties no block shares are blocks of their own") {
@@ -309,7 +309,7 @@ TEST_CASE("samples: HDF5") {
 
 TEST_CASE("circuit file: two dumps of PyJuice") {
   for (std::string const name : {"hmm", "hclt"}) {
-    auto const file = extra + "pyjuice_small_" + name + ".h5";
+    auto const file = dumped_circuits + "pyjuice_small_" + name + ".h5";
     if (!std::filesystem::exists(file)) continue;
     auto const stored = io::read_circuit(file);
     CHECK(stored.circuit.num_variables == (name == "hmm" ? 8 : 16));
@@ -346,7 +346,7 @@ TEST_CASE("circuit file: two dumps of PyJuice") {
     auto const learnt = reference::circuit_em_step(stored.circuit, stored.parameters, flows, 0.5, 0.1);
     double largest_after = 0;
     for (Offset s = 0; s < samples.size(); ++s)
-      largest_after = std::max(largest_after, std::abs(log_likelihood({stored.circuit, learnt}, samples, s) -
+      largest_after = std::max(largest_after, std::abs(log_value({stored.circuit, learnt}, samples, s) -
                                                        after[static_cast<std::size_t>(s)]));
     CHECK(largest_after < 0.007);
     TemporaryFile const copy("copy.h5");

@@ -34,7 +34,7 @@ std::vector<std::string> sorted_lines(analysis::ClauseSet const& clauses) {
 }
 
 /// Lines of the clauses of a program without inputs, sorted.
-std::vector<std::string> clauses_of(std::string const& text) {
+std::vector<std::string> clause_lines(std::string const& text) {
   auto const program = datalog::parse(text, "x.dl");
   datalog::Database database(program);
   return sorted_lines(datalog::ground(program, database).clauses);
@@ -190,29 +190,29 @@ std::vector<Fact> random_facts(std::mt19937& rng, datalog::Program const& progra
 }  // namespace
 
 TEST_CASE("datalog: all instances of rules") {
-  CHECK(clauses_of(rule_declarations + R"~(
+  CHECK(clause_lines(rule_declarations + R"~(
     A("a"). A("b, c"). /* a fact each */
     .decl P(x: symbol, y: symbol) // pairs
     P(x, y) :- A(x), A(y), x != y.)~") == RuleLines{"R0: A(a)", R"~(R1: "A(\"b, c\")")~",
                                                     R"~(R2: NOT "A(\"b, c\")", NOT A(a), "P(\"b, c\",a)")~",
                                                     R"~(R2: NOT A(a), NOT "A(\"b, c\")", "P(a,\"b, c\")")~"});
-  CHECK(clauses_of(rule_declarations + R"~(N(1), N(-0x2) :- A(_). A("x").)~") ==
+  CHECK(clause_lines(rule_declarations + R"~(N(1), N(-0x2) :- A(_). A("x").)~") ==
         RuleLines{"R0: NOT A(x), N(-2)", "R0: NOT A(x), N(1)", "R1: A(x)"});
-  CHECK(clauses_of(rule_declarations +
-                   R"~(N(1). N(2). N(3). .decl P(n: number) P(n) :- N(n), (n < 2 ; n >= 3), !E("a", _).)~") ==
+  CHECK(clause_lines(rule_declarations +
+                     R"~(N(1). N(2). N(3). .decl P(n: number) P(n) :- N(n), (n < 2 ; n >= 3), !E("a", _).)~") ==
         RuleLines{"R0: N(1)", "R1: N(2)", "R2: N(3)", "R3: NOT N(1), P(1)", "R3: NOT N(3), P(3)"});
-  CHECK(clauses_of(rule_declarations + R"~(.decl P(x: symbol, n: number) P(x, n) :- x = "a", n = m, m = 7.)~") ==
+  CHECK(clause_lines(rule_declarations + R"~(.decl P(x: symbol, n: number) P(x, n) :- x = "a", n = m, m = 7.)~") ==
         RuleLines{"R0: P(a,7)"});
-  CHECK(clauses_of(rule_declarations + R"~(.decl P(x: symbol) P(x) :- x = y, y = "s".A("x").A("y").)~") ==
+  CHECK(clause_lines(rule_declarations + R"~(.decl P(x: symbol) P(x) :- x = y, y = "s".A("x").A("y").)~") ==
         RuleLines{"R0: P(s)", "R1: A(x)", "R2: A(y)"});
   CHECK(
-      clauses_of(
+      clause_lines(
           R"~(.decl F(x: symbol, y: symbol) .decl Q() .printsize F F("a", "b"). F("b", "a"). Q() :- F(x, y), F(y, x).)~") ==
       RuleLines{"R0: F(a,b)", "R1: F(b,a)", "R2: NOT F(a,b), NOT F(b,a), Q()"});
-  CHECK(clauses_of(rule_declarations + R"~(A("a"). A(x) :- A(x); A(x).)~") ==
+  CHECK(clause_lines(rule_declarations + R"~(A("a"). A(x) :- A(x); A(x).)~") ==
         RuleLines{"R0: A(a)", "R1: NOT A(a), A(a)"});
-  CHECK(clauses_of(".symbol_type S\n.type T = S | U\n.type U <: symbol\n.decl A(x: T) output "
-                   "printsize\nA(\"a\").\n.printsize A\n.output A(IO=stdout)") == RuleLines{"R0: A(a)"});
+  CHECK(clause_lines(".symbol_type S\n.type T = S | U\n.type U <: symbol\n.decl A(x: T) output "
+                     "printsize\nA(\"a\").\n.printsize A\n.output A(IO=stdout)") == RuleLines{"R0: A(a)"});
 }
 
 TEST_CASE("datalog: random programs beside all that could hold") {
@@ -321,9 +321,9 @@ TEST_CASE("datalog: deriving ends at a limit") {
 }
 
 TEST_CASE("datalog: sentences name tuples") {
-  CHECK(clauses_of(".decl P(x: symbol, n: number) //: {x} has {n} {feet}\n"
-                   ".decl Q(x: symbol) // {y}\n.decl T(x: symbol) //: {x} has 4 {feet}\n"
-                   "P(\"a cat\", 4). Q(x) :- P(x, _). T(\"a cat\").") ==
+  CHECK(clause_lines(".decl P(x: symbol, n: number) //: {x} has {n} {feet}\n"
+                     ".decl Q(x: symbol) // {y}\n.decl T(x: symbol) //: {x} has 4 {feet}\n"
+                     "P(\"a cat\", 4). Q(x) :- P(x, _). T(\"a cat\").") ==
         RuleLines{"R0: a cat has 4 {feet}", "R1: NOT a cat has 4 {feet}, Q(\"a cat\")",
                   "R2: a cat has 4 {feet} [T(\"a cat\")]"});
   refuse_rules(".decl P(x: symbol, n: number) //: {x} is there",

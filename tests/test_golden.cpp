@@ -20,8 +20,8 @@ using test::Solver;
 namespace {
 
 std::string const golden = HORNBILL_SOURCE_DIR "/inputs/golden/horn/";
-std::string const extra = HORNBILL_SOURCE_DIR "/../shared/data/horn/";
-constexpr double tolerance = 1e-9;
+std::string const real_graphs = HORNBILL_SOURCE_DIR "/../shared/data/horn/";
+constexpr double tolerated = 1e-9;
 
 /// Rows of numbers, without comments.
 std::vector<std::vector<double>> parse_table(std::istream& in) {
@@ -69,7 +69,7 @@ void compare_columns(HostFactorGraph const& graph, std::string const& schedule, 
     if (counts[i] < 0) continue;  // not to be compared
     CHECK(solver.iterate(counts[i] - done).contradiction == -1);
     done = counts[i];
-    test::check_close(solver.marginals(), column(expected, i + 1), tolerance,
+    test::check_close(solver.marginals(), column(expected, i + 1), tolerated,
                       fmt::format("{} after {} iterations", what, done));
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("golden: libDAI's messages of a tiny graph", T, HORNBILL_DOUB
     auto const variables = graph.variables_of(static_cast<Index>(row[1]));
     auto const position = std::find(variables.begin(), variables.end(), static_cast<Index>(row[2])) - variables.begin();
     double const l = messages[graph.factor_offsets[static_cast<Index>(row[1])] + position];
-    CHECK(1 / (1 + std::exp(-l)) == doctest::Approx(row[4]).epsilon(tolerance));
+    CHECK(1 / (1 + std::exp(-l)) == doctest::Approx(row[4]).epsilon(tolerated));
   }
   CHECK(done == 200);
 }
@@ -157,13 +157,13 @@ TEST_CASE_TEMPLATE("golden: acceleration pauses where extrapolations fail", T, H
   test::check_close(accelerated.marginals(), damped.marginals(), 1e-6, "acceleration");
 }
 
-TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::skip(!fs::exists(extra)), T,
+TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::skip(!fs::exists(real_graphs)), T,
                    HORNBILL_DOUBLE_CELLS) {
   std::string const folder = (fs::temp_directory_path() / fmt::format("hornbill_extra_{}", ::getpid())).string();
   fs::create_directories(folder);
   // Where libDAI and 80-bit arithmetic agree after 200 iterations, so must we; elsewhere the iteration is chaotic.
   std::map<std::string, double> agreement;
-  std::ifstream lines(extra + "agreement.txt");
+  std::ifstream lines(real_graphs + "agreement.txt");
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string graph, schedule, evidence, vs, ld;
@@ -175,16 +175,16 @@ TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::sk
   REQUIRE(agreement.size() > 20);
   int compared_late = 0;
   for (std::string name : {"weblech", "hedc", "weblech-fgn"}) {
-    auto const graph = io::read_model(unpack(extra + "graphs/" + name + ".causal_fg", folder)).graph;
+    auto const graph = io::read_model(unpack(real_graphs + "graphs/" + name + ".causal_fg", folder)).graph;
     for (std::string schedule : {"PARALL", "SEQFIX"})
       for (std::string evidence : {"none", "ev10", "ev50"}) {
         auto const observed = evidence == "none"
                                   ? HostEvidence{}
-                                  : io::read_evidence_text(extra + "graphs/" + name + "." + evidence, graph);
+                                  : io::read_evidence_text(real_graphs + "graphs/" + name + "." + evidence, graph);
         std::ifstream in(
-            unpack(extra + "marginals/longdouble/" + name + "." + schedule + "." + evidence + ".txt", folder));
+            unpack(real_graphs + "marginals/longdouble/" + name + "." + schedule + "." + evidence + ".txt", folder));
         auto const agreed = agreement.find(name + schedule + evidence);
-        bool const late = agreed != agreement.end() && agreed->second < tolerance;
+        bool const late = agreed != agreement.end() && agreed->second < tolerated;
         compared_late += late;
         compare_columns<T>(graph, schedule, observed, parse_table(in), {1, 5, 20, late ? 200 : -1},
                            name + " " + schedule + " " + evidence);
@@ -195,12 +195,12 @@ TEST_CASE_TEMPLATE("extra: all reference marginals of Horn graphs" * doctest::sk
 }
 
 TEST_CASE("extra: libDAI's tables are recognised as the Horn factors they came from" *
-          doctest::skip(!fs::exists(extra))) {
+          doctest::skip(!fs::exists(real_graphs))) {
   std::string const folder = (fs::temp_directory_path() / fmt::format("hornbill_fg_{}", ::getpid())).string();
   fs::create_directories(folder);
   for (std::string name : {"weblech", "weblech-fgn"}) {
-    auto const horn = io::read_model(unpack(extra + "graphs/" + name + ".causal_fg", folder)).graph;
-    auto const dense = io::read_model(unpack(extra + "graphs/" + name + ".fg", folder)).graph;
+    auto const horn = io::read_model(unpack(real_graphs + "graphs/" + name + ".causal_fg", folder)).graph;
+    auto const dense = io::read_model(unpack(real_graphs + "graphs/" + name + ".fg", folder)).graph;
     CHECK(dense.table_values.empty());
     CHECK(dense.num_edges() == horn.num_edges());
     using T = test::Cell<test::AnyHost, double>;
