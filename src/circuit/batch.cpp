@@ -1,11 +1,10 @@
 // Batches of samples, and the memory that they take.
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include <hornbill/circuit/detail/batch.hpp>
-#include <hornbill/circuit/state.hpp>
+#include <hornbill/circuit/training.hpp>
 #include <hornbill/error.hpp>
 
 namespace hornbill::circuit {
@@ -29,16 +28,21 @@ BatchRows by_variable(HostPlan const& plan, Samples const& samples, std::vector<
   return rows;
 }
 
-BatchRows by_variable(HostPlan const& plan, Samples const& samples, Offset first, Index count, Offset stride) {
-  std::vector<Offset> which(static_cast<std::size_t>(count));
-  std::iota(which.begin(), which.end(), first);
-  return by_variable(plan, samples, which, stride);
-}
-
 std::size_t exact_batch(Circuit const& circuit, std::size_t wanted) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30, bytes_of_value = 16;
   auto const fitting = most_bytes / bytes_of_value / static_cast<std::size_t>(circuit.num_nodes());
   return std::max<std::size_t>(1, std::min(wanted, fitting));
+}
+
+UnitWeights unit_weights(std::vector<double> const& weights, Index num_samples) {
+  auto const count = static_cast<std::size_t>(num_samples);
+  if (weights.empty()) return {std::vector<double>(count, 1), 1};
+  if (weights.size() != count) throw ShapeError("weights of samples", count, weights.size());
+  double const largest = std::ranges::max(weights);
+  if (largest == 0) return {weights, 1};
+  UnitWeights result{weights, largest};
+  for (double& weight : result.weights) weight /= largest;
+  return result;
 }
 
 }  // namespace detail
@@ -84,19 +88,62 @@ template std::size_t bytes_of_parameters<float>(HostPlan const&);
 template std::size_t bytes_of_parameters<double>(HostPlan const&);
 
 template <class Value>
-void require_fit(HostPlan const& plan, Index batch_size, std::size_t available) {
-  auto const needed = bytes_of_state<Value>(plan, batch_size);
+std::size_t bytes_of_flow_state(HostPlan const& plan, HostFlowPlan const& flow_plan, Index batch_size) {
+  auto const rows = static_cast<std::size_t>(plan.num_rows) + static_cast<std::size_t>(flow_plan.num_own_rows);
+  return (sizeof(Value) * rows + sizeof(Index)) * static_cast<std::size_t>(detail::stride_of(batch_size));
+}
+template std::size_t bytes_of_flow_state<float>(HostPlan const&, HostFlowPlan const&, Index);
+template std::size_t bytes_of_flow_state<double>(HostPlan const&, HostFlowPlan const&, Index);
+
+std::size_t bytes_of_flows(HostPlan const& plan, HostFlowPlan const& flow_plan) {
+  return sizeof(double) *
+         static_cast<std::size_t>(plan.num_sum_parameters + flow_plan.num_statistics + flow_plan.num_input_nodes);
+}
+
+template <class Value>
+std::size_t bytes_of_training(HostPlan const& plan, HostFlowPlan const& flow_plan, TrainingOptions const& options) {
+  auto const momentum = static_cast<std::size_t>(plan.num_sum_parameters + flow_plan.num_statistics) * sizeof(double);
+  return bytes_of_state<Value>(plan, options.batch_size) +
+         bytes_of_flow_state<Value>(plan, flow_plan, options.batch_size) + bytes_of_flows(plan, flow_plan) +
+         (options.update == Update::anemone ? momentum : 0);
+}
+template std::size_t bytes_of_training<float>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
+template std::size_t bytes_of_training<double>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
+
+namespace {
+
+/// \param bytes_of  a function of the batch size
+template <class BytesOf>
+void require_room(Index batch_size, std::size_t available, BytesOf const& bytes_of) {
+  auto const needed = bytes_of(batch_size);
   if (needed <= available) return;
-  auto const smallest = bytes_of_state<Value>(plan, 1);
+  auto const smallest = bytes_of(1);
   auto const message =
       fmt::format("a batch of {} samples needs {} bytes, and {} are there", batch_size, needed, available);
   if (smallest > available) throw CapacityError(fmt::format("{}; even one sample needs {}", message, smallest));
   Offset fitting = detail::stride_unit;
-  while (bytes_of_state<Value>(plan, static_cast<Index>(fitting + detail::stride_unit)) <= available)
-    fitting += detail::stride_unit;
+  while (bytes_of(static_cast<Index>(fitting + detail::stride_unit)) <= available) fitting += detail::stride_unit;
   throw CapacityError(fmt::format("{}; a batch size of {} fits", message, fitting));
+}
+
+}  // namespace
+
+template <class Value>
+void require_fit(HostPlan const& plan, Index batch_size, std::size_t available) {
+  require_room(batch_size, available, [&](Index size) { return bytes_of_state<Value>(plan, size); });
 }
 template void require_fit<float>(HostPlan const&, Index, std::size_t);
 template void require_fit<double>(HostPlan const&, Index, std::size_t);
+
+template <class Value>
+void require_fit(HostPlan const& plan, HostFlowPlan const& flow_plan, TrainingOptions const& options) {
+  require_room(options.batch_size, options.max_bytes, [&](Index size) {
+    auto of_size = options;
+    of_size.batch_size = size;
+    return bytes_of_training<Value>(plan, flow_plan, of_size);
+  });
+}
+template void require_fit<float>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
+template void require_fit<double>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
 
 }  // namespace hornbill::circuit

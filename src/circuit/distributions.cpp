@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hornbill/circuit/circuit.hpp>
+#include <hornbill/circuit/distributions.hpp>
 #include <hornbill/error.hpp>
 
 namespace hornbill::circuit {
@@ -223,6 +224,30 @@ std::vector<Index> distribution_owners(Circuit const& circuit, std::string const
 
 void validate(Circuit const& circuit, Parameters const& parameters, std::string const& where) {
   ParameterCheck(circuit, parameters, where).run();
+}
+
+HostDistributions sum_distributions(Circuit const& circuit) {
+  auto const owners = distribution_owners(circuit, "the circuit");
+  HostDistributions result;
+  for (auto const& vector : circuit.vectors) {
+    if (vector.kind != NodeKind::sum) continue;
+    auto const rows = rows_of_parameters(circuit, vector);
+    for (Index i = 0; i < vector.size; ++i) {
+      if (owners[static_cast<std::size_t>(vector.first + i)] != vector.first + i) continue;
+      auto const begin = std::ssize(result.ranges);
+      for (auto r = rows.offsets[i]; r < rows.offsets[i + 1]; ++r) {
+        auto const& row = rows.of_node[r];
+        bool const is_behind = std::ssize(result.ranges) > begin &&
+                               result.ranges.back().first + result.ranges.back().count == row.parameter;
+        if (is_behind)
+          result.ranges.back().count += row.columns;
+        else
+          result.ranges.push_back({row.parameter, row.columns});
+      }
+      result.distributions.push_back({begin, std::ssize(result.ranges)});
+    }
+  }
+  return result;
 }
 
 }  // namespace hornbill::circuit

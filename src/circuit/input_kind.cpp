@@ -25,4 +25,9 @@ Index num_parameters(InputKind kind, Index num_categories) {
   return 0;
 }
 
+Index num_statistics(InputKind kind, Index num_categories) {
+  if (is_indicator(kind)) return 0;
+  return kind == InputKind::gaussian ? 3 : num_categories;
+}
+
 }  // namespace hornbill::circuit

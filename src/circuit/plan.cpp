@@ -115,7 +115,8 @@ class Planner {
         if (is_new) place_parameters(nodes.size, input, of_kind);
       }
       auto const distributions = numbered(plan_.inputs.size(), "inputs");
-      plan_.inputs.push_back({input.kind, input.variable, input.num_categories, input.first_value, nodes.size, place});
+      plan_.inputs.push_back(
+          {input.kind, input.variable, input.num_categories, input.first_value, nodes.size, place, input.min_scale});
       for (Index i = 0, tile = first_tile_[static_cast<std::size_t>(v)]; i < nodes.size; i += tile_size, ++tile)
         plan_.input_tiles.push_back({tile, distributions, i});
     }

@@ -31,6 +31,7 @@ struct InputPlan {
   InputKind kind;
   Index variable, num_categories, first_value, size;
   Offset parameter;
+  double min_scale;
 };
 
 /// Values that are multiplied: node i has row + i * step, or rows[list + i].

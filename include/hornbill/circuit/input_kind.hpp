@@ -28,6 +28,10 @@ char const* name_of(InputKind kind);
 /// How many parameters a node has.
 Index num_parameters(InputKind kind, Index num_categories);
 
+/// How many numbers learning takes from samples for a node: the flow of each category; or, of a Gaussian, the flow, and
+/// the first and second moment with it.
+Index num_statistics(InputKind kind, Index num_categories);
+
 /// Whether values of the variable are 0 to num_categories - 1; else they are real numbers.
 constexpr bool is_discrete(InputKind kind) { return kind != InputKind::gaussian; }
 /// Whether nodes have a value of their own, and no parameters.

@@ -47,4 +47,10 @@ template <class Value, class ExecutionSpace>
 DeviceParameters<Value, typename ExecutionSpace::memory_space> to_device(
     ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan, Parameters const& parameters);
 
+/// Copies them back, as they are there.
+/// \note waits for `exec`
+template <class Value, class ExecutionSpace>
+Parameters to_host(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                   DeviceParameters<Value, typename ExecutionSpace::memory_space> const& parameters);
+
 }  // namespace hornbill::circuit

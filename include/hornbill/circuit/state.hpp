@@ -79,4 +79,10 @@ void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
              State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples, Offset first,
              Index count);
 
+/// The same of any samples, by number.
+template <class Value, class ExecutionSpace>
+void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+             State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples,
+             std::vector<Offset> const& which);
+
 }  // namespace hornbill::circuit

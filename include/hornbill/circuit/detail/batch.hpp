@@ -20,7 +20,14 @@ struct BatchRows {
   std::vector<double> soft;          ///< [categories of variables with likelihoods, stride]
 };
 BatchRows by_variable(HostPlan const& plan, Samples const& samples, std::vector<Offset> const& which, Offset stride);
-BatchRows by_variable(HostPlan const& plan, Samples const& samples, Offset first, Index count, Offset stride);
+
+/// Weights with the largest made 1.
+struct UnitWeights {
+  std::vector<double> weights;
+  double unit = 1;
+};
+/// \param weights  none are all 1   \throws ShapeError
+UnitWeights unit_weights(std::vector<double> const& weights, Index num_samples);
 
 /// How many samples exact values are computed of at a time.
 std::size_t exact_batch(Circuit const& circuit, std::size_t wanted);

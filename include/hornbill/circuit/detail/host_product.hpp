@@ -19,12 +19,20 @@ inline constexpr int bytes_of_vector = 64;
 inline constexpr int bytes_of_vector = 32;
 #endif
 
-/// sums[r][b] += the sum over c of parameters[r, c] * terms[c][b]. What is summed stays in registers: compilers keep it
+/// A matrix whose entry (r, c) is at r * row_stride + c * column_stride.
+template <class Value>
+struct Matrix {
+  Value const* entries;
+  Offset row_stride, column_stride = 1;
+
+  Matrix rows_from(int r) const { return {entries + r * row_stride, row_stride, column_stride}; }
+};
+
+/// sums[r][b] += the sum over c of matrix(r, c) * terms[c][b]. What is summed stays in registers: compilers keep it
 /// there if it is said to be vectors. Sums of a term by themselves make long ones more exact.
-/// \param stride  between rows of parameters   \param count  columns of parameters, rows of terms
+/// \param count  columns of the matrix, rows of terms
 template <int rows, int width, class Value>
-HORNBILL_FUSED void add_product(Value const* parameters, Index stride, Value const (*terms)[width], int count,
-                                Value (*sums)[width]) {
+HORNBILL_FUSED void add_rows(Matrix<Value> matrix, Value const (*terms)[width], int count, Value (*sums)[width]) {
   typedef Value Vector __attribute__((vector_size(bytes_of_vector), may_alias));
   constexpr int lanes = bytes_of_vector / static_cast<int>(sizeof(Value)), vectors = 2;
   static_assert(width % (vectors * lanes) == 0);
@@ -33,13 +41,24 @@ HORNBILL_FUSED void add_product(Value const* parameters, Index stride, Value con
     for (int c = 0; c < count; ++c) {
       auto const* const term = reinterpret_cast<Vector const*>(&terms[c][first]);
       for (int r = 0; r < rows; ++r)
-        for (int v = 0; v < vectors; ++v) of[r][v] = parameters[Offset{r} * stride + c] * term[v] + of[r][v];
+        for (int v = 0; v < vectors; ++v)
+          of[r][v] = matrix.entries[r * matrix.row_stride + c * matrix.column_stride] * term[v] + of[r][v];
     }
     for (int r = 0; r < rows; ++r) {
       auto* const sum = reinterpret_cast<Vector*>(&sums[r][first]);
       for (int v = 0; v < vectors; ++v) sum[v] += of[r][v];
     }
   }
+}
+
+/// The same for any number of rows.
+template <int width, class Value>
+void add_product(Matrix<Value> matrix, int rows, Value const (*terms)[width], int count, Value (*sums)[width]) {
+  constexpr int rows_at_once = 6;
+  int r = 0;
+  for (; r + rows_at_once <= rows; r += rows_at_once)
+    add_rows<rows_at_once, width>(matrix.rows_from(r), terms, count, sums + r);
+  for (; r < rows; ++r) add_rows<1, width>(matrix.rows_from(r), terms, count, sums + r);
 }
 
 }  // namespace hornbill::circuit::detail

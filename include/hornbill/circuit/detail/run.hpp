@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,7 @@
 
 #include <hornbill/backend/instantiate.hpp>
 #include <hornbill/circuit/detail/batch.hpp>
-#include <hornbill/circuit/detail/exact.hpp>
+#include <hornbill/circuit/detail/exact_pass.hpp>
 #include <hornbill/circuit/detail/input_tiles.hpp>
 #include <hornbill/circuit/detail/sum_tiles.hpp>
 #include <hornbill/circuit/forward.hpp>
@@ -21,22 +22,6 @@
 #include <hornbill/error.hpp>
 
 namespace hornbill::circuit::detail {
-
-template <class ExecutionSpace>
-inline constexpr bool runs_on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
-
-template <class ExecutionSpace>
-using Items = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Offset>>;
-
-/// Entries of a list, picked by number.
-template <class Value>
-std::vector<Value> picked(std::vector<double> const& values, std::vector<Offset> const& which) {
-  std::vector<Value> result;
-  result.reserve(which.size());
-  for (Offset i : which) result.push_back(static_cast<Value>(values[static_cast<std::size_t>(i)]));
-  return result;
-}
 
 /// The smallest entry that is not 0, or 1.
 inline double smallest_of(std::vector<double> const& values) {
@@ -77,14 +62,20 @@ void multiply_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, S
                                         plan.factor_rows, tile_values(state), state.num_samples, layer.begin});
 }
 
+template <class Value, class MemorySpace>
+SumInputs<Value, MemorySpace> sum_inputs(Plan<MemorySpace> const& plan,
+                                         DeviceParameters<Value, MemorySpace> const& parameters,
+                                         State<Value, MemorySpace> const& state) {
+  return {plan.tiles,     plan.terms,           plan.term_factors,
+          plan.sum_tiles, plan.segment_offsets, plan.segments,
+          parameters.sum, tile_values(state),   static_cast<Value>(parameters.smallest_sum)};
+}
+
 template <class Value, class ExecutionSpace, class MemorySpace>
 void sum_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
                DeviceParameters<Value, MemorySpace> const& parameters, State<Value, MemorySpace> const& state,
                Layer const& layer) {
-  SumInputs<Value, MemorySpace> const in{
-      plan.tiles,     plan.terms,           plan.term_factors,
-      plan.sum_tiles, plan.segment_offsets, plan.segments,
-      parameters.sum, tile_values(state),   static_cast<Value>(parameters.smallest_sum)};
+  auto const in = sum_inputs(plan, parameters, state);
   constexpr char const* label = "hornbill::circuit::sum_tiles";
   auto const items = [&](int width) {
     return Offset{layer.end - layer.begin} * ((state.num_samples + width - 1) / width);
@@ -180,25 +171,52 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
 }
 
 template <class Value, class ExecutionSpace>
+Parameters to_host(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+                   DeviceParameters<Value, typename ExecutionSpace::memory_space> const& parameters) {
+  using hornbill::detail::to_vector;
+  Parameters result{{}, std::vector<double>(static_cast<std::size_t>(plan.host.num_input_parameters))};
+  for (Value parameter : to_vector(exec, parameters.sum)) result.sum.push_back(static_cast<double>(parameter));
+  auto const place = [&](auto const& values, std::vector<Offset> const& where) {
+    for (std::size_t i = 0; i < where.size(); ++i)
+      result.input[static_cast<std::size_t>(where[i])] = static_cast<double>(values[i]);
+  };
+  place(to_vector(exec, parameters.categorical), plan.host.categorical_of);
+  place(to_vector(exec, parameters.scalars), plan.host.scalar_of);
+  return result;
+}
+
+template <class Value, class ExecutionSpace>
 void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
-             State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples, Offset first,
-             Index count) {
+             State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples,
+             std::vector<Offset> const& which) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   if (samples.num_variables != plan.host.num_variables)
     throw ShapeError("variables of samples", static_cast<std::size_t>(plan.host.num_variables),
                      static_cast<std::size_t>(samples.num_variables));
-  if (count < 0 || count > state.batch_size)
-    throw ShapeError("samples of a batch", static_cast<std::size_t>(state.batch_size), static_cast<std::size_t>(count));
-  if (first < 0 || first + count > samples.size())
-    throw ShapeError("samples", static_cast<std::size_t>(first + count), static_cast<std::size_t>(samples.size()));
-  auto const [rows, offsets, likelihoods] = detail::by_variable(plan.host, samples, first, count, state.stride);
-  state.num_samples = count;
+  if (std::ssize(which) > state.batch_size)
+    throw ShapeError("samples of a batch", static_cast<std::size_t>(state.batch_size), which.size());
+  for (Offset sample : which)
+    if (sample < 0 || sample >= samples.size())
+      throw ShapeError("samples", static_cast<std::size_t>(sample) + 1, static_cast<std::size_t>(samples.size()));
+  auto const [rows, offsets, likelihoods] = detail::by_variable(plan.host, samples, which, state.stride);
+  state.num_samples = static_cast<Index>(which.size());
   hornbill::detail::copy_to_view(exec, rows, state.samples);
   hornbill::detail::copy_to_view(exec, offsets, state.soft_offsets);
   if (state.soft.extent(0) < likelihoods.size())
     state.soft = hornbill::detail::allocate<Kokkos::View<double*, MemorySpace>>(exec, "hornbill::circuit::soft",
                                                                                 likelihoods.size());
   hornbill::detail::copy_to_view(exec, likelihoods, state.soft);
+}
+
+template <class Value, class ExecutionSpace>
+void observe(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
+             State<Value, typename ExecutionSpace::memory_space>& state, Samples const& samples, Offset first,
+             Index count) {
+  if (count < 0 || count > state.batch_size)
+    throw ShapeError("samples of a batch", static_cast<std::size_t>(state.batch_size), static_cast<std::size_t>(count));
+  std::vector<Offset> which(static_cast<std::size_t>(count));
+  std::iota(which.begin(), which.end(), first);
+  observe(exec, plan, state, samples, which);
 }
 
 template <class Value, class ExecutionSpace>
@@ -228,48 +246,12 @@ template <class ExecutionSpace>
 std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
                                           Parameters const& parameters, Samples const& samples,
                                           std::vector<Offset> const& which) {
-  using MemorySpace = typename ExecutionSpace::memory_space;
-  using hornbill::detail::to_view;
-  constexpr double ln2 = 0.6931471805599453;
   if (which.empty()) return {};
-  auto const some = detail::exact_batch(circuit, which.size());
-  auto const of_nodes = blocks_by_node(circuit);
-  detail::ExactNodes<MemorySpace> nodes{
-      to_view<InputPlan, MemorySpace>(exec, "hornbill::circuit::inputs", plan.inputs),
-      to_view<Factor, MemorySpace>(exec, "hornbill::circuit::factors", circuit.factors),
-      to_view<Index, MemorySpace>(exec, "hornbill::circuit::factor_children", circuit.factor_children),
-      to_view<EdgeBlock, MemorySpace>(exec, "hornbill::circuit::blocks", circuit.blocks),
-      to_view<Offset, MemorySpace>(exec, "hornbill::circuit::block_offsets", of_nodes.offsets),
-      to_view<Index, MemorySpace>(exec, "hornbill::circuit::block_list", of_nodes.blocks),
-      to_view<double, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
-      {to_view<double, MemorySpace>(exec, "hornbill::circuit::categorical_parameters",
-                                    detail::picked<double>(parameters.input, plan.categorical_of)),
-       to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters",
-                                    detail::picked<double>(parameters.input, plan.scalar_of))},
-      {},
-      hornbill::detail::allocate<Kokkos::View<detail::Scaled*, MemorySpace>>(
-          exec, "hornbill::circuit::exact_values", static_cast<std::size_t>(circuit.num_nodes()) * some)};
+  detail::ExactPass<ExecutionSpace> pass(exec, circuit, plan, parameters, which.size());
   std::vector<double> result;
-  for (std::size_t first = 0; first < which.size(); first += some) {
-    std::vector<Offset> const now(which.begin() + static_cast<std::ptrdiff_t>(first),
-                                  which.begin() + static_cast<std::ptrdiff_t>(std::min(first + some, which.size())));
-    nodes.num_samples = std::ssize(now);
-    auto const [rows, offsets, likelihoods] = detail::by_variable(plan, samples, now, nodes.num_samples);
-    nodes.observed = {to_view<double, MemorySpace>(exec, "hornbill::circuit::samples", rows),
-                      to_view<Offset, MemorySpace>(exec, "hornbill::circuit::soft_offsets", offsets),
-                      to_view<double, MemorySpace>(exec, "hornbill::circuit::soft", likelihoods), nodes.num_samples};
-    for (auto const& vector : circuit.vectors) {
-      nodes.nodes = vector;
-      Kokkos::parallel_for("hornbill::circuit::exact_nodes",
-                           detail::Items<ExecutionSpace>(exec, 0, vector.size * nodes.num_samples), nodes);
-    }
-    auto const root = static_cast<std::size_t>(circuit.num_nodes() - 1) * now.size();
-    auto const values = hornbill::detail::to_vector(
-        exec, Kokkos::subview(nodes.values, std::pair<std::size_t, std::size_t>(root, root + now.size())));
-    for (auto const& [mantissa, exponent] : values)
-      result.push_back(mantissa == 0 ? -std::numeric_limits<double>::infinity()
-                                     : std::log(mantissa) + static_cast<double>(exponent) * ln2);
-  }
+  for (std::size_t first = 0; first < which.size(); first += pass.most_samples())
+    for (double log : pass.log_likelihoods(samples, detail::part_of(which, first, pass.most_samples())))
+      result.push_back(log);
   return result;
 }
 
@@ -315,6 +297,11 @@ Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, 
       SPACE const&, Plan<SPACE::memory_space> const&, Index, std::size_t);                                       \
   PREFIX template void observe<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
                                              State<VALUE, SPACE::memory_space>&, Samples const&, Offset, Index); \
+  PREFIX template void observe<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
+                                             State<VALUE, SPACE::memory_space>&, Samples const&,                 \
+                                             std::vector<Offset> const&);                                        \
+  PREFIX template Parameters to_host<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,               \
+                                                   DeviceParameters<VALUE, SPACE::memory_space> const&);         \
   PREFIX template void forward<VALUE, SPACE>(SPACE const&, Plan<SPACE::memory_space> const&,                     \
                                              DeviceParameters<VALUE, SPACE::memory_space> const&,                \
                                              State<VALUE, SPACE::memory_space>&);                                \

@@ -112,15 +112,8 @@ struct SumOnHost {
   }
 
   void add_segment(Segment const& segment, Row const* terms, Row* sums) const {
-    Value const* const parameters = &in.parameters(segment.parameter);
-    constexpr int rows_at_once = 6;
-    int r = 0;
-    for (; r + rows_at_once <= segment.rows; r += rows_at_once)
-      add_product<rows_at_once, width>(parameters + Offset{r} * segment.stride, segment.stride,
-                                       terms + segment.first_column, segment.columns, sums + segment.first_row + r);
-    for (; r < segment.rows; ++r)
-      add_product<1, width>(parameters + Offset{r} * segment.stride, segment.stride, terms + segment.first_column,
-                            segment.columns, sums + segment.first_row + r);
+    add_product<width, Value>({&in.parameters(segment.parameter), segment.stride}, segment.rows,
+                              terms + segment.first_column, segment.columns, sums + segment.first_row);
   }
 
   void store(Index t, Offset first, int count, Exponent const* exponents, Value const* errors, Value const* lost,

@@ -39,6 +39,12 @@ KOKKOS_INLINE_FUNCTION Value scaled_error(Value error, Value scale) {
   return error > 0 ? larger(error * scale, tiny<Value>) : Value(0);
 }
 
+/// A parameter that is learnt, as a Value: one that is not 0 stays so.
+template <class Value>
+KOKKOS_INLINE_FUNCTION Value rounded_parameter(double parameter) {
+  return parameter > 0 ? larger(static_cast<Value>(parameter), tiny<Value>) : Value(0);
+}
+
 /// Where tiles are, of a batch.
 template <class Value, class MemorySpace>
 struct TileValues {
