@@ -25,7 +25,7 @@ struct Arguments {
   std::vector<std::string> circuits{"hmm,512"}, backends{hb::backend::names().back()};
   hb::Index batch = 512;
   int repeats = 20;
-  bool checks = false;
+  bool checks = false, learning = false;
   std::string commit = HORNBILL_COMMIT;
 };
 
@@ -81,35 +81,67 @@ void add_errors(json& line, std::vector<double> const& found, std::vector<double
   line["mean_error"] = sum / static_cast<double>(expected.size());
 }
 
+/// Median time of some runs, after one that warms up, and the least.
+struct Times {
+  double median, least;
+};
+template <class Exec, class Run>
+Times time_of(Exec const& exec, int repeats, Run const& run) {
+  std::vector<double> seconds;
+  for (int i = 0; i <= repeats; ++i) {
+    exec.fence("hornbill: before a measured run");
+    auto const start = std::chrono::steady_clock::now();
+    run();
+    exec.fence("hornbill: after a measured run");
+    if (i > 0) seconds.push_back(seconds_since(start));
+  }
+  return {median(seconds), *std::ranges::min_element(seconds)};
+}
+
+/// The pass from the root to the inputs, the sums of flows of a batch, and a step of expectation maximisation.
 template <class Value, class Exec>
-std::vector<double> measure(json line, Exec const& exec, circuit::HostPlan const& host,
+void add_learning(json& line, Exec const& exec, circuit::Circuit const& made,
+                  circuit::Plan<typename Exec::memory_space> const& plan,
+                  circuit::DeviceParameters<Value, typename Exec::memory_space>& parameters,
+                  circuit::State<Value, typename Exec::memory_space> const& state, Arguments const& a) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const host = circuit::make_flow_plan(plan.host);
+  line["flow_plan_ms"] = 1e3 * seconds_since(start);
+  auto const flow_plan = make_flow_plan(exec, host);
+  auto const distributions = make_distributions(exec, sum_distributions(made));
+  auto const of_batch = make_flow_state(exec, plan, flow_plan, state);
+  auto const flows = make_flows(exec, plan, flow_plan);
+  auto const ms = [&](auto const& run) { return 1e3 * time_of(exec, a.repeats, run).median; };
+  line["nodes_ms"] = ms([&] { backward(exec, plan, flow_plan, parameters, state, of_batch); });
+  line["parameters_ms"] = ms([&] { add_flows(exec, plan, flow_plan, parameters, state, of_batch, {}, flows); });
+  line["em_ms"] =
+      ms([&] { em_step<Value>(exec, plan, flow_plan, distributions, flows, {}, {}, {.step_size = 1e-6}, parameters); });
+  circuit::TrainingOptions const options{.batch_size = a.batch};
+  line["training_bytes"] = circuit::bytes_of_training<Value>(plan.host, host, options);
+}
+
+template <class Value, class Exec>
+std::vector<double> measure(json line, Exec const& exec, circuit::Circuit const& made, circuit::HostPlan const& host,
                             circuit::Parameters const& parameters, circuit::Samples const& samples, double edges,
                             Arguments const& a, std::vector<double> const* expected) {
   auto const plan = make_plan(exec, host);
-  auto const on_device = circuit::to_device<Value>(exec, plan, parameters);
+  auto on_device = circuit::to_device<Value>(exec, plan, parameters);
   auto state = circuit::make_state<Value>(exec, plan, a.batch);
   observe(exec, plan, state, samples, 0, a.batch);
-  std::vector<double> seconds;
-  for (int i = 0; i <= a.repeats; ++i) {
-    exec.fence("hornbill: before a measured run");
-    auto const start = std::chrono::steady_clock::now();
-    forward(exec, plan, on_device, state);
-    exec.fence("hornbill: after a measured run");
-    if (i > 0) seconds.push_back(seconds_since(start));  // the first warms up
-  }
+  auto const forward_time = time_of(exec, a.repeats, [&] { forward(exec, plan, on_device, state); });
   auto found = hb::detail::to_vector(exec, state.log_likelihood);
   auto const certain = hb::detail::to_vector(exec, state.is_certain);
   found.resize(static_cast<std::size_t>(a.batch));
-  double const forward_seconds = median(seconds);
-  line.update({{"forward_ms", 1e3 * forward_seconds},
-               {"least_ms", 1e3 * *std::ranges::min_element(seconds)},
-               {"tera_operations_a_second", 2e-12 * edges * a.batch / forward_seconds},
+  line.update({{"forward_ms", 1e3 * forward_time.median},
+               {"least_ms", 1e3 * forward_time.least},
+               {"tera_operations_a_second", 2e-12 * edges * a.batch / forward_time.median},
                {"state_bytes", circuit::bytes_of_state<Value>(host, a.batch)},
                {"parameter_bytes", circuit::bytes_of_parameters<Value>(host)},
                {"plan_bytes", circuit::bytes_of_plan(host)},
                {"uncertain", std::count(certain.begin(), certain.begin() + a.batch, 0)},
                {"precision", std::is_same_v<Value, float> ? "fp32" : "fp64"}});
   if (expected) add_errors(line, found, *expected);
+  if (a.learning) add_learning(line, exec, made, plan, on_device, state, a);
   fmt::print("{}\n", line.dump());
   std::fflush(stdout);
   return found;
@@ -143,11 +175,11 @@ void measure_circuit(std::string const& name, Arguments const& a) {
     hb::backend::visit(backend, [&](auto const& exec) {
       auto const edges = static_cast<double>(statistics.sum_edges);
       if (!a.checks) {
-        measure<float>(line, exec, plan, parameters, samples, edges, a, nullptr);
+        measure<float>(line, exec, made, plan, parameters, samples, edges, a, nullptr);
         return;
       }
-      auto const exact = measure<double>(line, exec, plan, parameters, samples, edges, a, nullptr);
-      measure<float>(line, exec, plan, parameters, samples, edges, a, &exact);
+      auto const exact = measure<double>(line, exec, made, plan, parameters, samples, edges, a, nullptr);
+      measure<float>(line, exec, made, plan, parameters, samples, edges, a, &exact);
     });
   }
 }
@@ -164,6 +196,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", a.repeats, "Runs that are timed")->capture_default_str();
   app.add_flag("--checks", a.checks,
                "Run in double precision too, and say how far likelihoods in single precision are from it");
+  app.add_flag("--learning", a.learning, "Time the pass from the root, sums of flows, and a step of learning");
   app.add_option("--commit", a.commit, "Commit to name in results");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

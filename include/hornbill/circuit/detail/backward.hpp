@@ -75,6 +75,16 @@ void add_parameter_flows(ExecutionSpace const& exec, ParameterFlows<Value, Memor
                          ParameterFlowsByThread<Value, MemorySpace>{of});
 }
 
+template <class Value, class ExecutionSpace, class MemorySpace>
+void add_input_flows(ExecutionSpace const& exec, InputFlows<Value, MemorySpace> const& of) {
+  Offset const tiles = std::ssize(of.input_statistics);
+  constexpr char const* label = "hornbill::circuit::input_flows";
+  if constexpr (runs_on_host<ExecutionSpace>)
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles), InputFlowsOnHost<Value, MemorySpace>{of});
+  else
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * tile_size), of);
+}
+
 }  // namespace hornbill::circuit::detail
 
 namespace hornbill::circuit {
@@ -170,22 +180,20 @@ void add_flows(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
   detail::add_parameter_flows(
       exec, detail::ParameterFlows<Value, MemorySpace>{of, flow_plan.parameter_tiles, flow_plan.parameter_uses,
                                                        on_device, unit, sums.sum});
-  Kokkos::parallel_for(
-      "hornbill::circuit::input_flows",
-      detail::Items<ExecutionSpace>(exec, 0, std::ssize(flow_plan.host.input_statistics) * tile_size),
-      detail::InputFlows<Value, MemorySpace>{plan.tiles,
-                                             plan.inputs,
-                                             plan.input_tiles,
-                                             flow_plan.input_statistics,
-                                             flow_plan.input_uses,
-                                             {parameters.categorical, parameters.scalars},
-                                             {state.samples, state.soft_offsets, state.soft, state.stride},
-                                             of.flows,
-                                             on_device,
-                                             unit,
-                                             sums.input,
-                                             sums.input_nodes,
-                                             state.num_samples});
+  detail::add_input_flows(
+      exec, detail::InputFlows<Value, MemorySpace>{plan.tiles,
+                                                   plan.inputs,
+                                                   plan.input_tiles,
+                                                   flow_plan.input_statistics,
+                                                   flow_plan.input_uses,
+                                                   {parameters.categorical, parameters.scalars},
+                                                   {state.samples, state.soft_offsets, state.soft, state.stride},
+                                                   of.flows,
+                                                   on_device,
+                                                   unit,
+                                                   sums.input,
+                                                   sums.input_nodes,
+                                                   state.num_samples});
 }
 
 template <class Value, class ExecutionSpace>

@@ -9,9 +9,14 @@
 
 namespace hornbill::circuit::detail {
 
-/// Values of a row are apart by a multiple of this.
+/// Rows have room for a multiple of this many samples.
 inline constexpr Offset stride_unit = 64;
-constexpr Offset stride_of(Index batch_size) { return (batch_size + stride_unit - 1) / stride_unit * stride_unit; }
+/// Between rows: not a large power of 2, or the rows of a tile would share a few places of a cache.
+constexpr Offset stride_of(Index batch_size) {
+  constexpr Offset line = 16;
+  Offset const room = (batch_size + stride_unit - 1) / stride_unit * stride_unit;
+  return room % (2 * stride_unit) == 0 ? room + line : room;
+}
 
 /// Values, and likelihoods, of each variable in a row.
 struct BatchRows {

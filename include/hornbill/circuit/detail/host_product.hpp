@@ -1,6 +1,9 @@
 // Products of small matrices on a CPU.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <hornbill/types.hpp>
 
 // A multiplication and an addition are one instruction here, where there is one. Elsewhere Hornbill keeps them apart,
@@ -60,6 +63,41 @@ void add_product(Matrix<Value> matrix, int rows, Value const (*terms)[width], in
     add_rows<rows_at_once, width>(matrix.rows_from(r), terms, count, sums + r);
   for (; r < rows; ++r) add_rows<1, width>(matrix.rows_from(r), terms, count, sums + r);
 }
+
+/// As many rows as a vector has entries are made columns.
+template <class Value>
+class VectorTranspose {
+ public:
+  static constexpr int lanes = bytes_of_vector / static_cast<int>(sizeof(Value));
+  typedef Value Vector __attribute__((vector_size(bytes_of_vector), may_alias));
+
+  /// out[j * out_stride + i] = rows[i][j].
+  static void run(Vector (&rows)[lanes], Value* out, Offset out_stride) {
+    exchange<1>(rows);
+    for (int i = 0; i < lanes; ++i) __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(Vector));
+  }
+
+ private:
+  using Number = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
+  typedef Number Mask __attribute__((vector_size(bytes_of_vector)));
+
+  /// Exchanges entries whose row and column differ in one bit.
+  template <int bit>
+  static void exchange(Vector (&rows)[lanes]) {
+    Mask low, high;
+    for (int l = 0; l < lanes; ++l) {
+      low[l] = (l & bit) == 0 ? l : lanes + l - bit;
+      high[l] = (l & bit) == 0 ? l + bit : lanes + l;
+    }
+    for (int i = 0; i < lanes; ++i) {
+      if ((i & bit) != 0) continue;
+      Vector const a = rows[i], b = rows[i + bit];
+      rows[i] = __builtin_shuffle(a, b, low);
+      rows[i + bit] = __builtin_shuffle(a, b, high);
+    }
+    if constexpr (2 * bit < lanes) exchange<2 * bit>(rows);
+  }
+};
 
 }  // namespace hornbill::circuit::detail
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hornbill/circuit/detail/flow_rows.hpp>
+#include <hornbill/circuit/detail/host_product.hpp>
 #include <hornbill/circuit/detail/input_value.hpp>
 
 namespace hornbill::circuit::detail {
@@ -24,8 +25,11 @@ struct InputFlows {
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const& group = input_statistics(item / tile_size);
-    auto const i = static_cast<Index>(item % tile_size);
-    if (i >= group.size) return;
+    if (auto const i = static_cast<Index>(item % tile_size); i < group.size) add_node(group, i);
+  }
+
+  /// Node i of a tile.
+  KOKKOS_FUNCTION void add_node(InputStatistics const& group, Index i) const {
     for (Offset u = group.uses_begin; u < group.uses_end; ++u) {
       auto const& [tile, distributions, first] = input_tiles(uses(u));
       Index const row = tiles(tile).row + i;
@@ -67,6 +71,60 @@ struct InputFlows {
     Scaled const joint = product(scaled(observed.soft((offset + c) * observed.stride + sample)), of.at(input, node, c));
     if (joint.mantissa == 0 || mean.mantissa == 0) return 0;
     return joint.mantissa / mean.mantissa * power_of_two<double>(joint.exponent - mean.exponent);
+  }
+};
+
+/// The form for the threads of a CPU: each has a tile. Of discrete variables it adds all nodes of a sample at a time,
+/// since a category's statistics are one behind the other.
+template <class Value, class MemorySpace>
+struct InputFlowsOnHost {
+  static constexpr int width = VectorTranspose<Value>::lanes;  ///< samples at a time
+  InputFlows<Value, MemorySpace> of;
+
+  using Columns = Value[tile_size];
+
+  void operator()(Offset item) const {
+    auto const& group = of.input_statistics(item);
+    bool is_simple = of.inputs(group.distributions).kind != InputKind::gaussian;
+    for (Offset u = group.uses_begin; u < group.uses_end; ++u)
+      is_simple = is_simple && of.observed.soft_offsets(use(u).variable) < 0;
+    for (Index i = 0; i < group.size && !is_simple; ++i) of.add_node(group, i);
+    if (!is_simple) return;
+    double of_nodes[tile_size] = {};
+    for (Offset u = group.uses_begin; u < group.uses_end; ++u)
+      for (Offset first = 0; first < of.num_samples; first += width) add_samples(group, u, first, of_nodes);
+    for (Index i = 0; i < group.size; ++i) of.node_sums(group.weights + group.first + i) += of_nodes[i];
+  }
+
+ private:
+  InputPlan const& use(Offset u) const { return of.inputs(of.input_tiles(of.uses(u)).distributions); }
+
+  void add_samples(InputStatistics const& group, Offset u, Offset first, double* of_nodes) const {
+    alignas(64) Columns flows[width];
+    load(of.tiles(of.input_tiles(of.uses(u)).tile), first, flows);
+    auto const& input = use(u);
+    for (Offset s = first; s < smaller(first + width, of.num_samples); ++s) {
+      if (of.flows.is_known(s) == 0) continue;
+      double const weight = of.unit * static_cast<double>(of.weights(s));
+      double const x = of.observed.samples(input.variable * of.observed.stride + s);
+      Value const* const of_sample = flows[s - first];
+      for (Index i = 0; i < group.size; ++i) of_nodes[i] += weight * static_cast<double>(of_sample[i]);
+      if (!(x == x)) continue;
+      double* const sums = &of.sums(group.statistics + static_cast<Offset>(x) * input.size + group.first);
+      for (Index i = 0; i < group.size; ++i) sums[i] += weight * static_cast<double>(of_sample[i]);
+    }
+  }
+
+  /// Flows of a tile, sample by sample; rows are long enough for whole vectors.
+  void load(Tile const& tile, Offset first, Columns* flows) const {
+    using Transpose = VectorTranspose<Value>;
+    for (Index i = 0; i < tile.size; i += width) {
+      typename Transpose::Vector rows[width];
+      for (Index k = 0; k < width; ++k)
+        rows[k] = *reinterpret_cast<typename Transpose::Vector const*>(
+            &of.flows.flow(tile.row + smaller(i + k, tile.size - 1), first));
+      Transpose::run(rows, flows[0] + i, tile_size);
+    }
   }
 };
 

@@ -1,6 +1,7 @@
 // Values of input nodes, tile by tile.
 #pragma once
 
+#include <hornbill/circuit/detail/host_product.hpp>
 #include <hornbill/circuit/detail/input_value.hpp>
 #include <hornbill/circuit/detail/tile_values.hpp>
 
@@ -76,79 +77,74 @@ struct EvaluateInputs {
   }
 };
 
-/// Products that are stored.
+/// The form for the threads of a CPU: each has a tile and some samples. Parameters of a category are side by side, and
+/// values of a sample are not, so that the former are read, and the latter written, as vectors.
 template <class Value, class MemorySpace>
-struct MultiplyTiles {
-  Kokkos::View<Tile const*, MemorySpace> tiles;
-  Kokkos::View<Index const*, MemorySpace> tile_of_row;
-  Kokkos::View<ProductTile const*, MemorySpace> product_tiles;
-  Kokkos::View<RowFactor const*, MemorySpace> factors;
-  Kokkos::View<Index const*, MemorySpace> factor_rows;
-  TileValues<Value, MemorySpace> values;
-  Offset num_samples = 0;
-  Index begin = 0;  ///< of the layer's tiles
+struct EvaluateInputsOnHost {
+  using Transpose = VectorTranspose<Value>;
+  using Vector = typename Transpose::Vector;
+  static constexpr int width = Transpose::lanes;  ///< samples of a thread
+  EvaluateInputs<Value, MemorySpace> of;
 
-  KOKKOS_FUNCTION void operator()(Offset item) const {
-    auto const& task = product_tiles(begin + item / num_samples);
-    Offset const sample = item % num_samples;
-    auto const [row, size] = tiles(task.tile);
-    Node nodes[tile_size];
-    Exponent exponent = no_exponent;
-    for (Index i = 0; i < size; ++i) {
-      nodes[i] = multiply(task, task.first + i, sample);
-      if (nodes[i].value.mantissa > 0) exponent = larger(exponent, nodes[i].value.exponent);
-      if (nodes[i].error > 0) exponent = larger(exponent, nodes[i].unit + exponent_of(nodes[i].error));
-    }
-    TileSummary<Value> summary;
-    Value error = 0;
-    for (Index i = 0; i < size; ++i) {
-      auto const value =
-          static_cast<Value>(nodes[i].value.mantissa * power_of_two<double>(nodes[i].value.exponent - exponent));
-      if (nodes[i].error > 0) error = larger(error, of_tile(nodes[i], exponent));
-      if (value < tiny<Value> && nodes[i].value.mantissa > 0) error = larger(error, tiny<Value>);
-      values.value(row + i, sample) = value;
-      summary.add(value);
-    }
-    Value const scale = values.finish(task.tile, sample, summary, exponent, error);
-    for (Index i = 0; i < size; ++i) values.value(row + i, sample) *= scale;
+  void operator()(Offset item) const {
+    Offset const blocks = (of.num_samples + width - 1) / width;
+    Offset const t = item / blocks, first = item % blocks * width;
+    int const count = static_cast<int>(smaller<Offset>(width, of.num_samples - first));
+    auto const& [tile, distributions, first_node] = of.input_tiles(t);
+    auto const& input = of.inputs(distributions);
+    bool const is_copy =
+        input.kind == InputKind::categorical && !of.has_lost && of.observed.soft_offsets(input.variable) < 0;
+    if (is_copy)
+      copy_categories(tile, input, first_node, first, count);
+    else
+      for (int b = 0; b < count; ++b) of(t * of.num_samples + first + b);
   }
 
  private:
-  /// A product, true to error * 2^unit.
-  struct Node {
-    Scaled value;
-    double error = 0;
-    Exponent unit = 0;
-  };
-
-  /// Values of floats, each of at least 2^-149, that a double can hold the product of; of doubles, one.
-  static constexpr int factors_at_once = sizeof(Value) == sizeof(float) ? 6 : 1;
-
-  KOKKOS_FUNCTION Node multiply(ProductTile const& task, Index i, Offset sample) const {
-    Node node{scaled(1)};
-    for (Offset f = task.factors_begin; f < task.factors_end;) {
-      double mantissa = 1;
-      for (int k = 0; k < factors_at_once && f < task.factors_end; ++k, ++f) {
-        auto const& factor = factors(f);
-        Index const row = factor.list < 0 ? factor.row + i * factor.step : factor_rows(factor.list + i);
-        Index const tile = tile_of_row(row);
-        Exponent const exponent = values.exponent(tile, sample);
-        if (exponent == no_exponent) return {};
-        mantissa *= static_cast<double>(values.value(row, sample));
-        node.error += 2 * static_cast<double>(values.errors(tile * values.stride + sample));
-        node.unit += exponent;
-      }
-      node.value = product(node.value, scaled(mantissa));
+  void copy_categories(Index t, InputPlan const& input, Index first_node, Offset first, int count) const {
+    auto const [row, size] = of.tiles(t);
+    Value ones[tile_size];
+    for (Value& one : ones) one = 1;
+    Value const* from[width];
+    Value scales[width] = {};
+    for (int b = 0; b < width; ++b) {
+      double const x = b < count ? of.observed.samples(input.variable * of.observed.stride + first + b) : missing;
+      from[b] = x == x ? &of.of.categorical(parameter_of(input, first_node, static_cast<Index>(x))) : ones;
+      if (b < count) scales[b] = of.out.finish(t, first + b, summary_of(from[b], size), 0, Value(0));
     }
-    if (node.value.mantissa > 0) node.value.exponent += node.unit;
-    return node;
+    Index i = 0;
+    for (; i + width <= size; i += width) {
+      Vector rows[width];
+      for (int b = 0; b < width; ++b) {
+        __builtin_memcpy(&rows[b], from[b] + i, sizeof(Vector));
+        rows[b] *= scales[b];
+      }
+      Transpose::run(rows, &of.out.value(row + i, first), of.out.stride);
+    }
+    for (; i < size; ++i)
+      for (int b = 0; b < count; ++b) of.out.value(row + i, first + b) = from[b][i] * scales[b];
   }
 
-  /// A node's error in units of 2^exponent.   \param exponent  at least that of the error
-  KOKKOS_FUNCTION static Value of_tile(Node const& node, Exponent exponent) {
-    Index const own = exponent_of(node.error);
-    double const mantissa = scaled(node.error).mantissa;
-    return larger(static_cast<Value>(mantissa * power_of_two<double>(node.unit + own - exponent)), tiny<Value>);
+  static TileSummary<Value> summary_of(Value const* values, Index size) {
+    TileSummary<Value> summary;
+    Index i = 0;
+    if (size >= width) {
+      Vector largest{}, smallest = Vector{} + Kokkos::Experimental::finite_max_v<Value>, least = smallest;
+      for (; i + width <= size; i += width) {
+        Vector now;
+        __builtin_memcpy(&now, values + i, sizeof(Vector));
+        largest = now > largest ? now : largest;
+        least = now < least ? now : least;
+        smallest = now > Vector{} && now < smallest ? now : smallest;
+      }
+      for (int k = 0; k < width; ++k) {
+        summary.largest = larger(summary.largest, largest[k]);
+        summary.smallest = smaller(summary.smallest, smallest[k]);
+        summary.has_zero = summary.has_zero || least[k] == 0;
+      }
+    }
+    for (; i < size; ++i) summary.add(values[i]);
+    return summary;
   }
 };
 

@@ -40,7 +40,7 @@ struct ParameterFlowsOnHost {
 
   void operator()(Offset item) const {
     auto const& tile = of.parameter_tiles(item);
-    alignas(64) Columns sums[tile_size] = {}, terms[width];
+    alignas(64) Columns sums[tile_size] = {}, terms[width] = {};
     alignas(64) Row shares[tile_size];
     for (Offset u = tile.uses_begin; u < tile.uses_end; ++u) {
       auto const& use = of.uses(u);
@@ -56,29 +56,42 @@ struct ParameterFlowsOnHost {
   }
 
  private:
+  /// Shares of a sum's flow by weight. None is too large: term_flows has given such samples up.
   void load_shares(ParameterTile const& tile, ParameterUse const& use, Offset first, int count, Row* shares) const {
     alignas(64) Value scales[width];
-    for (int b = 0; b < count; ++b) scales[b] = of.scale(use, first + b);
-    Terms::load_shares(of.of, of.of.in.tiles(use.tile).row + use.first_row, tile.rows, first, count, scales, shares);
-    for (Index r = 0; r < tile.rows; ++r)
-      for (int b = 0; b < count; ++b) shares[r][b] *= of.weights(first + b);
+    for (int b = 0; b < count; ++b) scales[b] = of.scale(use, first + b) * of.weights(first + b);
+    Index const row = of.of.in.tiles(use.tile).row + use.first_row;
+    for (Index r = 0; r < tile.rows; ++r) {
+      Value const* const from = &of.of.flows.flow(row + r, first);
+      for (int b = 0; b < count; ++b) shares[r][b] = from[b] * scales[b];
+    }
   }
 
   /// Values of a term, sample by sample.
   void load_term(ParameterTile const& tile, ParameterUse const& use, Offset first, int count, Columns* terms) const {
+    using Transpose = VectorTranspose<Value>;
+    constexpr int lanes = Transpose::lanes;
+    for (Index c = 0; c < tile.columns; c += lanes)
+      for (int b = 0; b < count; b += lanes) {
+        typename Transpose::Vector rows[lanes];
+        for (int i = 0; i < lanes; ++i) rows[i] = products(use, smaller(c + i, tile.columns - 1), first + b);
+        Transpose::run(rows, terms[b] + c, tile_size);
+      }
+  }
+
+  /// Values of a column of a term for some samples; rows of values are long enough for whole vectors.
+  typename VectorTranspose<Value>::Vector products(ParameterUse const& use, Index column, Offset sample) const {
+    using Vector = typename VectorTranspose<Value>::Vector;
     auto const& in = of.of.in;
     auto const& term = in.terms(use.term);
-    for (int b = 0; b < count; ++b) std::fill_n(terms[b], tile_size, Value(0));
-    for (Index c = 0; c < tile.columns; ++c) {
-      alignas(64) Value products[width];
-      std::fill_n(products, width, Value(1));
-      for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
-        auto const& factor = in.factors(f);
-        Value const* const row = &in.values.value(factor.row + (use.first_column + c) * factor.step, first);
-        for (int b = 0; b < count; ++b) products[b] *= row[b];
-      }
-      for (int b = 0; b < count; ++b) terms[b][c] = products[b];
+    Vector product{};
+    for (Offset f = term.factors_begin; f < term.factors_end; ++f) {
+      auto const& factor = in.factors(f);
+      auto const value = *reinterpret_cast<Vector const*>(
+          &in.values.value(factor.row + (use.first_column + column) * factor.step, sample));
+      product = f == term.factors_begin ? value : product * value;
     }
+    return product;
   }
 };
 

@@ -14,6 +14,7 @@
 #include <hornbill/circuit/detail/batch.hpp>
 #include <hornbill/circuit/detail/exact_pass.hpp>
 #include <hornbill/circuit/detail/input_tiles.hpp>
+#include <hornbill/circuit/detail/product_tiles.hpp>
 #include <hornbill/circuit/detail/sum_tiles.hpp>
 #include <hornbill/circuit/forward.hpp>
 #include <hornbill/circuit/properties.hpp>
@@ -39,27 +40,39 @@ TileValues<Value, MemorySpace> tile_values(State<Value, MemorySpace> const& stat
 template <class Value, class ExecutionSpace, class MemorySpace>
 void evaluate_inputs(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
                      DeviceParameters<Value, MemorySpace> const& parameters, State<Value, MemorySpace> const& state) {
-  Kokkos::parallel_for(
-      "hornbill::circuit::evaluate_inputs",
-      Items<ExecutionSpace>(exec, 0, std::ssize(plan.host.input_tiles) * state.num_samples),
-      EvaluateInputs<Value, MemorySpace>{plan.tiles,
-                                         plan.inputs,
-                                         plan.input_tiles,
-                                         {parameters.categorical, parameters.scalars},
-                                         {state.samples, state.soft_offsets, state.soft, state.stride},
-                                         tile_values(state),
-                                         state.num_samples,
-                                         parameters.smallest_categorical < static_cast<double>(tiny<Value>)});
+  constexpr char const* label = "hornbill::circuit::evaluate_inputs";
+  Offset const tiles = std::ssize(plan.host.input_tiles);
+  EvaluateInputs<Value, MemorySpace> const of{plan.tiles,
+                                              plan.inputs,
+                                              plan.input_tiles,
+                                              {parameters.categorical, parameters.scalars},
+                                              {state.samples, state.soft_offsets, state.soft, state.stride},
+                                              tile_values(state),
+                                              state.num_samples,
+                                              parameters.smallest_categorical < static_cast<double>(tiny<Value>)};
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    using Functor = EvaluateInputsOnHost<Value, MemorySpace>;
+    Offset const blocks = (state.num_samples + Functor::width - 1) / Functor::width;
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * blocks), Functor{of});
+  } else {
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * state.num_samples), of);
+  }
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
 void multiply_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, State<Value, MemorySpace> const& state,
                     Layer const& layer) {
-  Kokkos::parallel_for(
-      "hornbill::circuit::multiply_tiles",
-      Items<ExecutionSpace>(exec, 0, Offset{layer.end - layer.begin} * state.num_samples),
-      MultiplyTiles<Value, MemorySpace>{plan.tiles, plan.tile_of_row, plan.product_tiles, plan.row_factors,
-                                        plan.factor_rows, tile_values(state), state.num_samples, layer.begin});
+  constexpr char const* label = "hornbill::circuit::multiply_tiles";
+  Offset const tiles = layer.end - layer.begin;
+  MultiplyTiles<Value, MemorySpace> const of{plan.tiles,       plan.tile_of_row,   plan.product_tiles, plan.row_factors,
+                                             plan.factor_rows, tile_values(state), state.num_samples,  layer.begin};
+  if constexpr (runs_on_host<ExecutionSpace>) {
+    using Functor = MultiplyTilesOnHost<Value, MemorySpace>;
+    Offset const blocks = (state.num_samples + Functor::width - 1) / Functor::width;
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * blocks), Functor{of});
+  } else {
+    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * state.num_samples), of);
+  }
 }
 
 template <class Value, class MemorySpace>
@@ -156,7 +169,8 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
     return static_cast<std::size_t>(count) * static_cast<std::size_t>(state.stride);
   };
   auto const tiles = entries(plan.host.tiles.size());
-  state.values = allocate<Values>(exec, "hornbill::circuit::values", entries(plan.host.num_rows));
+  // whole vectors of samples are read, some of them behind the last sample
+  state.values = allocate_initialised<Values>(exec, "hornbill::circuit::values", entries(plan.host.num_rows));
   state.exponents = allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::exponents", tiles);
   state.smallest = allocate<Values>(exec, "hornbill::circuit::smallest", tiles);
   state.errors = allocate<Values>(exec, "hornbill::circuit::errors", tiles);
