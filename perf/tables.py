@@ -316,8 +316,24 @@ def circuits(files):
     print_table(["circuit", "edges", "device", "precision", "forward, ms", "TFLOP/s", "error, largest and mean, nats", "memory, GB", "plan, ms", "PyJuice, ms"], rows)
 
 
+# The same for the backward pass, flows of nodes and of parameters together, and a step of expectation maximisation.
+PYJUICE_LEARNING = {"hmm,512": (2.03, 0.23), "hmm,2048": (11.9, 0.29), "hmm,6144": (91.3, 0.66), "hclt,64": (3.17, 0.99), "hclt,256": (7.46, 3.5), "rat,64": (0.57, 0.95), "rat,512": (5.4, 11.8)}
+
+
+def learning(files):
+    """Flows of probabilistic circuits, and steps of learning."""
+    rows = []
+    for line in read_lines(files):
+        if "nodes_ms" not in line:
+            continue
+        peer = PYJUICE_LEARNING.get(line["circuit"]) if "NVIDIA" in line["device"] else None
+        rows.append([line["circuit"], line["device"], line["precision"], f"{line['forward_ms']:.2f}", f"{line['nodes_ms']:.2f}", f"{line['parameters_ms']:.2f}", f"{line['em_ms']:.2f}", f"{line['flow_plan_ms']:.1f}",
+                     f"{(line['training_bytes'] + line['parameter_bytes'] + line['plan_bytes']) / 1e9:.2f}", f"{peer[0]}, {peer[1]}" if peer else ""])
+    print_table(["circuit", "device", "precision", "forward, ms", "flows of nodes, ms", "of parameters, ms", "a step, ms", "plan of flows, ms", "memory, GB", "PyJuice: backward, step, ms"], rows)
+
+
 def main():
-    kinds = {"summary": summary, "circuits": circuits, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "backends": backends, "lists": lists, "devices": without_device, "representations": representations, "convergence": convergence}
+    kinds = {"summary": summary, "circuits": circuits, "learning": learning, "iterations": iterations, "commits": by_commit, "sets": sets, "threads": threads, "rounds": rounds, "exact": exact, "chains": chains, "pointsto": pointsto, "backends": backends, "lists": lists, "devices": without_device, "representations": representations, "convergence": convergence}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     chosen = parser.add_mutually_exclusive_group()
     for kind in kinds:

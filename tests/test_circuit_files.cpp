@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <tuple>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <hornbill/circuit.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/io/checkpoint_file.hpp>
 #include <hornbill/io/circuit_file.hpp>
 #include <reference/circuit.hpp>
 
@@ -355,4 +357,57 @@ TEST_CASE("circuit file: two dumps of PyJuice") {
     MESSAGE(name, ": ", largest, ", in float32 ", largest_fp32, ", of nodes ", largest_node, ", after a step ",
             largest_after);
   }
+}
+
+TEST_CASE("circuit checkpoint: what is written is read again") {
+  TemporaryFile const file("checkpoint.h5");
+  for (auto update : {circuit::Update::full_batch, circuit::Update::anemone}) {
+    auto const made = test::random_circuit(3, 4, {.real_values = true});
+    bool const is_full = update == circuit::Update::full_batch;
+    io::Checkpoint written{{made.circuit, made.parameters, {{"structure", "random"}}}, {}, {}, "fp64", ~0ULL};
+    written.options = {.update = update,
+                       .batch_size = 7,
+                       .step_size = is_full ? 1 : 0.1,
+                       .final_step_size = is_full ? 1 : 1.0 / 3,
+                       .epochs = 12,
+                       .momentum = is_full ? 0 : 0.9,
+                       .pseudocount = 1e-3,
+                       .keep_zeros = true,
+                       .seed = ~0ULL};
+    written.state = {{}, 3, 4, 5, {-1.0 / 3, 0.1 + 0.2, 6, 7, 8}, {}, {}};
+    if (!is_full) written.state.sum_momentum = {1.0 / 3, 0};
+    io::write_checkpoint(written, file.name());
+    auto const read = io::read_checkpoint(file.name());
+    CHECK(read.options == written.options);
+    CHECK(read.state.sums == written.state.sums);
+    CHECK(std::tuple(read.state.epoch, read.state.batch, read.state.updates) == std::tuple(3, 4, 5));
+    CHECK(read.state.sum_momentum == written.state.sum_momentum);
+    CHECK(read.stored.circuit == made.circuit);
+    CHECK(read.stored.parameters.sum == made.parameters.sum);
+    CHECK(std::tuple(read.precision, read.fingerprint) == std::tuple("fp64", ~0ULL));
+    CHECK(io::read_circuit(file.name()).circuit == made.circuit);
+    for (auto bad : {&circuit::TrainingOptions::momentum, &circuit::TrainingOptions::pseudocount}) {
+      auto spoilt = written;
+      spoilt.options.*bad = -1;
+      io::write_checkpoint(spoilt, file.name());
+      refuse([&] { io::read_checkpoint(file.name()); }, file.name() + ":/training");
+    }
+    auto spoilt = written;
+    spoilt.state.batch = -1;
+    io::write_checkpoint(spoilt, file.name());
+    refuse([&] { io::read_checkpoint(file.name()); }, "/training@batch");
+    spoilt.precision = "fp8";
+    io::write_checkpoint(spoilt, file.name());
+    refuse([&] { io::read_checkpoint(file.name()); }, "'fp8', which is not known");
+  }
+  io::write_circuit({test::random_circuit(3, 4).circuit, test::random_circuit(3, 4).parameters}, file.name());
+  refuse([&] { io::read_checkpoint(file.name()); }, "holds no training");
+}
+
+TEST_CASE("circuit weights: as many as samples, none below 0") {
+  CHECK(io::parse_weights("w.txt", "1\n 0.5 \n0\n", 3) == std::vector<double>{1, 0.5, 0});
+  refuse([] { io::parse_weights("w.txt", "1\n-1\n", 2); }, "w.txt:line 2");
+  refuse([] { io::parse_weights("w.txt", "1\nnan\n", 2); }, "'nan'");
+  refuse([] { io::parse_weights("w.txt", "1\n\n", 2); }, "at least 0");
+  refuse([] { io::parse_weights("w.txt", "1\n", 2); }, "has 1 weights; there are 2 samples");
 }

@@ -11,6 +11,7 @@
 #include <hornbill/circuit/forward.hpp>
 #include <hornbill/circuit/initial_parameters.hpp>
 #include <hornbill/circuit/learning.hpp>
+#include <hornbill/circuit/network_circuit.hpp>
 #include <hornbill/circuit/node_lists.hpp>
 #include <hornbill/circuit/plan.hpp>
 #include <hornbill/circuit/properties.hpp>

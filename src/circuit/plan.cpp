@@ -101,35 +101,30 @@ class Planner {
   }
 
   void plan_inputs() {
-    std::map<Offset, Offset> place_of;  // on the device, of tied parameters
     for (Index v = 0; v < circuit_.num_vectors(); ++v) {
       auto const& nodes = vector(v);
       if (nodes.kind != NodeKind::input) continue;
       auto const& input = circuit_.input_of(nodes);
-      auto const count = Offset{nodes.size} * num_parameters(input.kind, input.num_categories);
-      auto& of_kind = input.kind == InputKind::categorical ? plan_.categorical_of : plan_.scalar_of;
-      Offset place = 0;
-      if (count > 0) {
-        auto const [known, is_new] = place_of.try_emplace(input.parameter, std::ssize(of_kind));
-        place = known->second;
-        if (is_new) place_parameters(nodes.size, input, of_kind);
-      }
+      Offset const place = num_parameters(input.kind, input.num_categories) > 0 ? place_of_parameters(nodes, input) : 0;
       auto const distributions = numbered(plan_.inputs.size(), "inputs");
       plan_.inputs.push_back(
           {input.kind, input.variable, input.num_categories, input.first_value, nodes.size, place, input.min_scale});
       for (Index i = 0, tile = first_tile_[static_cast<std::size_t>(v)]; i < nodes.size; i += tile_size, ++tile)
         plan_.input_tiles.push_back({tile, distributions, i});
     }
-    plan_.num_categorical = std::ssize(plan_.categorical_of);
-    plan_.num_scalars = std::ssize(plan_.scalar_of);
   }
 
-  /// Parameters in the device's order: those of categoricals category by category.
-  static void place_parameters(Index size, InputDistributions const& input, std::vector<Offset>& of_kind) {
-    Index const count = num_parameters(input.kind, input.num_categories);
+  /// Where the device keeps them; tied vectors have one place.
+  Offset place_of_parameters(NodeVector const& nodes, InputDistributions const& input) {
     bool const is_categorical = input.kind == InputKind::categorical;
-    for (Offset p = 0; p < Offset{size} * count; ++p)
-      of_kind.push_back(input.parameter + (is_categorical ? p % size * count + p / size : p));
+    auto& count = is_categorical ? plan_.num_categorical : plan_.num_scalars;
+    auto const [known, is_new] = place_of_.try_emplace(input.parameter, count);
+    if (is_new) {
+      Index const each = num_parameters(input.kind, input.num_categories);
+      plan_.input_parameters.push_back({is_categorical, input.parameter, count, nodes.size, each});
+      count += Offset{nodes.size} * each;
+    }
+    return known->second;
   }
 
   /// Products and sums by depth.
@@ -250,6 +245,7 @@ class Planner {
   PlanOptions const& options_;
   HostPlan plan_;
   std::vector<bool> is_stored_;                 ///< [vectors]
+  std::map<Offset, Offset> place_of_;           ///< of parameters of inputs, on the device
   std::vector<Index> first_tile_, depth_;       ///< [vectors]
   std::vector<std::pair<Index, Index>> terms_;  ///< [vectors]; 0 and 0 where there are none yet
   std::vector<Index> first_node_of_term_;       ///< [terms], within its vector
@@ -258,5 +254,39 @@ class Planner {
 }  // namespace
 
 HostPlan make_plan(Circuit const& circuit, PlanOptions const& options) { return Planner(circuit, options).plan(); }
+
+namespace {
+
+/// Calls function(host's place, device's place) for all parameters, in the order of the device.
+template <class Function>
+void for_each_parameter(InputParameters const& of, Function const& function) {
+  Index const outer = of.is_categorical ? of.each : of.nodes, inner = of.is_categorical ? of.nodes : of.each;
+  for (Index a = 0; a < outer; ++a)
+    for (Index b = 0; b < inner; ++b) {
+      Index const i = of.is_categorical ? b : a, p = of.is_categorical ? a : b;
+      function(static_cast<std::size_t>(of.on_host(i, p)), static_cast<std::size_t>(of.on_device(i, p)));
+    }
+}
+
+}  // namespace
+
+DeviceOrder to_device_order(HostPlan const& plan, std::vector<double> const& input) {
+  DeviceOrder result{std::vector<double>(static_cast<std::size_t>(plan.num_categorical)),
+                     std::vector<double>(static_cast<std::size_t>(plan.num_scalars))};
+  for (auto const& of : plan.input_parameters) {
+    auto& list = of.is_categorical ? result.categorical : result.scalars;
+    for_each_parameter(of, [&](std::size_t host, std::size_t device) { list[device] = input[host]; });
+  }
+  return result;
+}
+
+std::vector<double> from_device_order(HostPlan const& plan, DeviceOrder const& parameters) {
+  std::vector<double> result(static_cast<std::size_t>(plan.num_input_parameters));
+  for (auto const& of : plan.input_parameters) {
+    auto const& list = of.is_categorical ? parameters.categorical : parameters.scalars;
+    for_each_parameter(of, [&](std::size_t host, std::size_t device) { result[host] = list[device]; });
+  }
+  return result;
+}
 
 }  // namespace hornbill::circuit

@@ -1,6 +1,8 @@
-#include <hornbill/circuit/training.hpp>
+#include <hornbill/circuit/training_state.hpp>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -51,6 +53,23 @@ std::vector<Offset> order_of(TrainingOptions const& options, Offset num_samples,
   std::mt19937_64 random(seeds);
   for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(random() % i)]);
   return order;
+}
+
+std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& weights) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a, of 64-bit words
+  auto const add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
+  auto const add_all = [&](std::vector<double> const& values) {
+    add(values.size());
+    for (double value : values) add(value == value ? std::bit_cast<std::uint64_t>(value) : 1);
+  };
+  add(static_cast<std::uint64_t>(samples.num_variables));
+  add_all(samples.values);
+  for (auto const& [variable, likelihoods] : samples.soft) {
+    add(static_cast<std::uint64_t>(variable));
+    add_all(likelihoods);
+  }
+  add_all(weights);
+  return hash;
 }
 
 }  // namespace hornbill::circuit

@@ -81,11 +81,12 @@ void add_circuit_convert(CLI::App& circuit) {
 
 void add_circuit(CLI::App& app, int&) {
   auto* command =
-      app.add_subcommand("circuit", "Probabilistic circuits: look at them, and ask how probable samples are");
+      app.add_subcommand("circuit", "Probabilistic circuits: make them, train them, and ask how probable samples are");
   command->require_subcommand(1);
   add_circuit_build(*command);
   add_circuit_info(*command);
   add_circuit_evaluate(*command);
+  add_circuit_train(*command);
   add_circuit_convert(*command);
 }
 

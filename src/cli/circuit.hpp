@@ -15,7 +15,11 @@ namespace hornbill::cli {
 void add_circuit_build(CLI::App& circuit);
 void add_circuit_info(CLI::App& circuit);
 void add_circuit_evaluate(CLI::App& circuit);
+void add_circuit_train(CLI::App& circuit);
 void add_circuit_convert(CLI::App& circuit);
+
+/// Adds itself to `circuit build`.
+void add_circuit_network(CLI::App& build);
 
 /// Numbers that values are held in.
 enum class Precision : std::uint8_t { fp32, fp64 };

@@ -228,6 +228,7 @@ void add_circuit_build(CLI::App& circuit) {
   add_hclt(*command);
   add_rat_spn(*command);
   add_chow_liu(*command);
+  add_circuit_network(*command);
 }
 
 }  // namespace hornbill::cli

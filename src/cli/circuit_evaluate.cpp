@@ -1,5 +1,4 @@
 // hornbill circuit evaluate: how probable samples are.
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -37,11 +36,11 @@ Evaluated evaluate(EvaluateArguments const& a, io::StoredCircuit const& stored, 
   options.max_bytes = bytes_for_state<Value>(a.run, plan);
   if (shows_progress())
     options.progress = [&](Offset done) { fmt::print(stderr, "\r{} of {} samples ", done, samples.size()); };
-  auto const start = std::chrono::steady_clock::now();
+  auto const start = Clock::now();
   auto likelihoods = backend::visit(a.run.backend, [&](auto const& exec) {
     return circuit::log_likelihoods<Value>(exec, stored.circuit, plan, stored.parameters, samples, options);
   });
-  double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double const seconds = seconds_since(start);
   if (shows_progress()) fmt::print(stderr, "\r{:40}\r", "");
   return {std::move(likelihoods), seconds};
 }

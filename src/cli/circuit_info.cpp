@@ -82,7 +82,9 @@ json describe(io::StoredCircuit const& stored, Index batch_size) {
         {"batch_size", batch_size},
         {"bytes_of_plan", circuit::bytes_of_plan(plan)},
         {"bytes_of_parameters", circuit::bytes_of_parameters<float>(plan)},
-        {"bytes_of_state", circuit::bytes_of_state<float>(plan, batch_size)}}}};
+        {"bytes_of_state", circuit::bytes_of_state<float>(plan, batch_size)},
+        {"bytes_of_training",
+         circuit::bytes_of_training<float>(plan, circuit::make_flow_plan(plan), {.batch_size = batch_size})}}}};
 }
 
 void print_object(json const& object, std::string const& indent) {

@@ -67,15 +67,8 @@ void require_at_most(std::size_t usable, std::size_t needed, std::string const& 
 
 }  // namespace
 
-void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output) {
+void add_order_options(CLI::App& command, ExactArguments& a) {
   auto const tries_orders = [&a](std::string const&) { a.tries_orders = true; };
-  command.add_option("FILE", a.file, files)->required();
-  command
-      .add_option("--evidence", a.evidence,
-                  "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given "
-                  "several times")
-      ->allow_extra_args(false)
-      ->option_text("SET");
   command
       .add_option(
           "--order", a.order,
@@ -91,6 +84,17 @@ void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& 
       ->check(at_least(0))
       ->each(tries_orders)
       ->capture_default_str();
+}
+
+void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output) {
+  command.add_option("FILE", a.file, files)->required();
+  command
+      .add_option("--evidence", a.evidence,
+                  "An evidence set of FILE, or a text file, as for lbp, or .evid of the UAI competitions; may be given "
+                  "several times")
+      ->allow_extra_args(false)
+      ->option_text("SET");
+  add_order_options(command, a);
   command
       .add_option("--backend", a.backend,
                   "Where to run: " + fmt::format("{}", fmt::join(backend::names(), ", ")) + " (default: the last)")

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -35,6 +34,9 @@ struct ExactArguments {
 /// Adds FILE and the options of all that eliminate.
 /// \param files  that are read   \param output  what -o writes
 void add_exact_options(CLI::App& command, ExactArguments& a, std::string const& files, std::string const& output);
+
+/// Adds the options of the order alone.
+void add_order_options(CLI::App& command, ExactArguments& a);
 
 /// Fills in what was left to defaults, and checks that no file is written that is read.
 /// \throws UsageError, InputError
@@ -123,10 +125,5 @@ nlohmann::json assignment_json(tables::TableNetwork<Value> const& network, std::
 
 /// What is known of any such run.
 nlohmann::json order_json(ExactArguments const& a, elim::Order const& order, std::size_t table_bytes);
-
-using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 }  // namespace hornbill::cli

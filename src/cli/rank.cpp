@@ -1,7 +1,6 @@
 // hornbill rank: the alarm to look at next, again and again.
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -24,9 +23,6 @@ namespace hornbill::cli {
 namespace {
 
 using analysis::Label;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Which alarms are true: those of a query of the model, or of a text file of names.
 std::vector<bool> read_oracle(RankArguments const& a, Model const& model, std::vector<Index> const& alarms) {

@@ -1,6 +1,7 @@
 // What several subcommands share.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -41,6 +42,11 @@ std::string sizes_of(points_to::ConstraintSystem const& system);
 std::string human_bytes(double bytes);
 /// "1.24 s", "35 ms", "12 us".
 std::string human_seconds(double seconds);
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 /// Whether standard error is a terminal, where progress may be shown.
 bool shows_progress();

@@ -13,6 +13,7 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/factor_graph_file.hpp>
 
+#include "circuit_layout.hpp"
 #include "hdf5.hpp"
 #include "hdf5_file.hpp"
 #include "token_reader.hpp"
@@ -105,26 +106,6 @@ void read_vectors(hdf5::Reader const& in, Circuit& circuit) {
   }
 }
 
-StoredCircuit read_own_layout(hdf5::Reader const& in) {
-  hdf5::require_format(in);
-  StoredCircuit stored;
-  auto& circuit = stored.circuit;
-  circuit.num_variables =
-      require_num_variables(in, "/circuit@num_variables", in.read_integer_attribute("/circuit", "num_variables"));
-  read_vectors(in, circuit);
-  read_inputs(in, circuit);
-  read_factors(in, circuit);
-  read_blocks(in, circuit);
-  stored.parameters = {in.read<double>("/circuit/sum_parameters"), in.read<double>("/circuit/input_parameters")};
-  circuit.num_sum_parameters = std::ssize(stored.parameters.sum);
-  circuit.num_input_parameters = std::ssize(stored.parameters.input);
-  if (in.has("/circuit/variable_names")) circuit.variable_names = in.read_strings("/circuit/variable_names");
-  for (auto& [key, value] : in.string_attributes("/circuit")) stored.attributes[key] = value;
-  validate(circuit, in.file());
-  validate(circuit, stored.parameters, in.file());
-  return stored;
-}
-
 void write_vectors(hdf5::Writer& out, Circuit const& circuit) {
   std::vector<std::uint8_t> kinds;
   std::vector<Index> sizes;
@@ -150,7 +131,29 @@ std::vector<std::conditional_t<std::is_enum_v<T>, std::uint8_t, T>> column(std::
   return values;
 }
 
-void write_arrays(hdf5::Writer& out, StoredCircuit const& stored) {
+}  // namespace
+
+StoredCircuit read_circuit_group(hdf5::Reader const& in) {
+  hdf5::require_format(in);
+  StoredCircuit stored;
+  auto& circuit = stored.circuit;
+  circuit.num_variables =
+      require_num_variables(in, "/circuit@num_variables", in.read_integer_attribute("/circuit", "num_variables"));
+  read_vectors(in, circuit);
+  read_inputs(in, circuit);
+  read_factors(in, circuit);
+  read_blocks(in, circuit);
+  stored.parameters = {in.read<double>("/circuit/sum_parameters"), in.read<double>("/circuit/input_parameters")};
+  circuit.num_sum_parameters = std::ssize(stored.parameters.sum);
+  circuit.num_input_parameters = std::ssize(stored.parameters.input);
+  if (in.has("/circuit/variable_names")) circuit.variable_names = in.read_strings("/circuit/variable_names");
+  for (auto& [key, value] : in.string_attributes("/circuit")) stored.attributes[key] = value;
+  validate(circuit, in.file());
+  validate(circuit, stored.parameters, in.file());
+  return stored;
+}
+
+void write_circuit_group(hdf5::Writer& out, StoredCircuit const& stored) {
   using circuit::InputDistributions, circuit::Factor, circuit::EdgeBlock;
   auto const& circuit = stored.circuit;
   write_vectors(out, circuit);
@@ -176,10 +179,12 @@ void write_arrays(hdf5::Writer& out, StoredCircuit const& stored) {
   for (auto const& [key, value] : stored.attributes) out.write_attribute("/circuit", key, value);
 }
 
+namespace {
+
 std::string image_of_circuit(StoredCircuit const& stored, std::string const& file) {
   hdf5::Writer out(file);
   hdf5::write_format(out);
-  write_arrays(out, stored);
+  write_circuit_group(out, stored);
   return out.image();
 }
 
@@ -212,13 +217,9 @@ StoredCircuit read_node_lists(hdf5::Reader const& in) {
 }
 
 StoredCircuit read_either(hdf5::Reader const& in) {
-  if (in.has("/circuit")) return read_own_layout(in);
+  if (in.has("/circuit")) return read_circuit_group(in);
   if (in.has("/node_type")) return read_node_lists(in);
   throw InputError(in.file(), "", "holds no circuit: there is neither a group /circuit nor a dataset /node_type");
-}
-
-void require_ending_of_circuit(std::string const& file) {
-  if (!is_hdf5(file)) throw InputError(file, "", "has not the ending of a circuit: .h5 (HDF5)");
 }
 
 // --- samples in HDF5 ------------------------------------------------------------------------------------------------
@@ -305,6 +306,10 @@ std::string image_of_samples(circuit::Samples const& samples, std::string const&
 }
 
 }  // namespace
+
+void require_ending_of_circuit(std::string const& file) {
+  if (!is_hdf5(file)) throw InputError(file, "", "has not the ending of a circuit: .h5 (HDF5)");
+}
 
 StoredCircuit read_circuit(std::string const& file) {
   require_ending_of_circuit(file);

@@ -115,4 +115,23 @@ Samples parse_any_samples(std::string const& file, std::string_view text, ValueT
       file, text, {[](Index variable) { return fmt::format("x{}", variable); }, {}, type == ValueType::real ? 0 : -1});
 }
 
+std::vector<double> parse_weights(std::string const& file, std::string_view text, Offset count) {
+  std::vector<double> weights;
+  for_each_line(file, text, [&](std::string_view line, int) {
+    auto const field = trimmed(line);
+    auto const parsed = parse_number<double>(field);
+    bool const is_good =
+        parsed.state == Parsed<double>::State::good && std::isfinite(parsed.value) && parsed.value >= 0;
+    if (!is_good) throw InputError(fmt::format("is '{}'; a weight must be a number of at least 0", field));
+    weights.push_back(parsed.value);
+  });
+  if (std::ssize(weights) != count)
+    throw InputError(file, "", fmt::format("has {} weights; there are {} samples", weights.size(), count));
+  return weights;
+}
+
+std::vector<double> read_weights(std::string const& file, Offset count) {
+  return parse_weights(file, read_text(file), count);
+}
+
 }  // namespace hornbill::io

@@ -4,8 +4,9 @@ import gzip
 import json
 import math
 import os
+import subprocess
 
-from support import SOURCE, CommandLine, main, run
+from support import GOLDEN, PROGRAM, SOURCE, CommandLine, main, run
 
 DENSITY = os.path.join(SOURCE, "..", "shared", "data", "density")
 DUMPS = os.path.join(SOURCE, "..", "shared", "data", "circuits")
@@ -69,9 +70,108 @@ class Circuit(CommandLine):
         self.assertIn("variable x0 has the value 4", (self.write("bad.csv", "4,0\n"), run("circuit", "build", "hclt", "bad.csv", "--latents", 2, "--categories", 3, "-o", "n.h5", code=2))[1][1])
         self.assertIn("SAMPLES and -o", run("circuit", "evaluate", "hmm.h5", "x.csv", "-o", "x.csv", code=2)[1])
         self.write("many.csv", ROWS * 50)
-        self.assertIn("a batch size of 128 fits", run("circuit", "evaluate", "hmm.h5", "many.csv", "--memory", "24K", code=6)[1])
-        self.assertEqual(self.json("evaluate", "hmm.h5", "many.csv", "--memory", "24K", "--batch", 128)["samples"], 300)
+        self.assertIn("a batch size of 128 fits", run("circuit", "evaluate", "hmm.h5", "many.csv", "--memory", "26K", code=6)[1])
+        self.assertEqual(self.json("evaluate", "hmm.h5", "many.csv", "--memory", "26K", "--batch", 128)["samples"], 300)
         self.assertIn("the evaluation of the circuit", run("circuit", "evaluate", "hmm.h5", "x.csv", "--memory", "100", code=6)[1])
+        self.assertFalse(os.path.exists("n.h5"))
+
+    def test_train(self):
+        run("circuit", "build", "hclt", "x.csv", "--latents", 4, "-o", "c.h5")
+        before = self.json("evaluate", "c.h5", "x.csv")["mean_log_likelihood"]
+        for update in ("full", "mini", "anemone"):
+            with self.subTest(update=update):
+                trained = self.json("train", "c.h5", "x.csv", "--update", update, "--epochs", 30, "--batch", 4, "--pseudo-count", 0, "-o", "m.h5")
+                means = [epoch["mean_log_likelihood"] for epoch in trained["epochs"]]
+                self.assertEqual((len(means), trained["samples"], trained["update"]), (30, 6, update))
+                after = self.json("evaluate", "m.h5", "x.csv")["mean_log_likelihood"]
+                self.assertGreater(after, before + 0.2)
+                if update == "full":
+                    for earlier, later in zip(means, means[1:]):
+                        self.assertGreater(later, earlier - 1e-6)
+                    self.assertAlmostEqual(means[0], before, delta=2e-5)
+        self.assertIn("epoch 2: mean ln p -", run("circuit", "train", "c.h5", "x.csv", "--epochs", 2, "-o", "m.h5")[0])
+        self.write("never.csv", "1,1,1\n0,0,1\n")
+        run("circuit", "build", "chow-liu", "x.csv", "--pseudo-count", 0, "-o", "tree.h5")
+        self.assertIn("1 sample impossible and skipped", run("circuit", "train", "tree.h5", "never.csv", "--epochs", 1, "-o", "m.h5")[0])
+
+    def test_weights_are_as_many_samples(self):
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 3, "--categories", 2, "-o", "c.h5")
+        self.write("w.txt", "2\n0\n1\n0\n0\n0.5\n")
+        self.write("thrice.csv", "0,0,1\n" * 4 + "0,?,1\n" * 2 + "1,0,0\n")
+        options = ("--epochs", 3, "--precision", "fp64", "--pseudo-count", 0, "-o", "m.h5")
+        a, b = self.json("train", "c.h5", "x.csv", "--weights", "w.txt", *options), self.json("train", "c.h5", "thrice.csv", *options)
+        for of_weights, of_repeats in zip(a["epochs"], b["epochs"]):
+            self.assertAlmostEqual(of_weights["mean_log_likelihood"], of_repeats["mean_log_likelihood"], places=11)
+
+    def test_a_training_that_is_stopped_goes_on(self):
+        """Killed at any time; what comes out is what would have come out, bit for bit."""
+        self.write("many.csv", ROWS * 400)
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 40, "--categories", 2, "-o", "c.h5")
+        for update in ("full", "mini", "anemone"):
+            with self.subTest(update=update):
+                train = ("circuit", "train", "c.h5", "many.csv", "--update", update, "--epochs", 12, "--batch", 64)
+                whole = run(*train, "-o", "whole.h5")[0].split("\n")
+                kills = 0
+                for milliseconds in (60, 90, 120, 150, 180):
+                    process = subprocess.Popen([PROGRAM, *map(str, train), "--checkpoint", f"{update}.h5", "--checkpoint-seconds", "0", "-o", "parts.h5"], stdout=subprocess.DEVNULL)
+                    try:
+                        process.wait(milliseconds / 1000)
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                        kills += process.wait() != 0
+                parts = run(*train, "--checkpoint", f"{update}.h5", "-o", "parts.h5")[0].split("\n")
+                self.assertGreater(kills, 0)
+                with open("whole.h5", "rb") as a, open("parts.h5", "rb") as b:
+                    self.assertEqual(a.read(), b.read())
+                for line in parts:
+                    if line.startswith("epoch"):
+                        self.assertIn(line.rsplit(",", 1)[0], [of.rsplit(",", 1)[0] for of in whole])
+                self.assertEqual(self.json("info", f"{update}.h5")["variables"], 3)
+
+    def test_checkpoints_of_other_trainings(self):
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 3, "--categories", 2, "-o", "c.h5")
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 4, "--categories", 2, "-o", "other.h5")
+        self.write("others.csv", "0,0,0\n")
+        train = ("--update", "mini", "--epochs", 2, "--checkpoint", "k.h5", "-o", "m.h5")
+        run("circuit", "train", "c.h5", "x.csv", *train)
+        for arguments, message in ((("other.h5", "x.csv"), "is of another circuit than other.h5"), (("c.h5", "others.csv"), "is of other samples or weights than others.csv"), (("c.h5", "x.csv", "--batch", 7), "was written with --batch 512, not 7"),
+                                   (("c.h5", "x.csv", "--step-size", 0.2), "was written with --step-size 0.1, not 0.2"), (("c.h5", "x.csv", "--precision", "fp64"), "was written with --precision fp32, not fp64"), (("c.h5", "x.csv", "--seed", 3), "--seed 0, not 3")):
+            self.assertIn("k.h5: " + message if message.startswith(("is", "was")) else message, run("circuit", "train", *arguments, *train, code=3)[1])
+        self.assertIn("goes on in epoch 3", run("circuit", "train", "c.h5", "x.csv", "--update", "mini", "--epochs", 4, "--checkpoint", "k.h5", "-o", "m.h5")[0])
+        with open("k.h5", "rb") as file:
+            whole = file.read()
+        with open("k.h5", "wb") as file:
+            file.write(whole[:len(whole) // 2])
+        self.assertIn("k.h5: ", run("circuit", "train", "c.h5", "x.csv", *train, code=3)[1])
+        self.assertIn("holds no training", run("circuit", "train", "c.h5", "x.csv", "--checkpoint", "other.h5", "-o", "m.h5", code=3)[1])
+
+    def test_networks(self):
+        """The circuit of a model gives what elimination and junction trees give."""
+        model = os.path.join(GOLDEN, "fig2.causal_fg")
+        built = self.json("build", "network", model, "-o", "net.h5")
+        partition = json.loads(run("partition", model, "--json")[0])
+        self.assertAlmostEqual(built["log_partition"], partition["log10_z"] * math.log(10), places=9)
+        of_states = [marginal[1] for marginal in json.loads(run("marginals", model, "--json")[0])["marginals"]]
+        self.assertEqual(built["variables"], len(of_states))
+        for v, marginal in enumerate(of_states):
+            self.write("one.csv", ",".join("1" if w == v else "?" for w in range(len(of_states))) + "\n")
+            found = self.json("evaluate", "net.h5", "one.csv", "--precision", "fp64")
+            self.assertAlmostEqual(math.exp(found["mean_log_likelihood"]), marginal, places=9)
+        self.write("order.txt", " ".join(map(str, range(len(of_states)))))
+        self.assertAlmostEqual(self.json("build", "network", model, "--order", "order.txt", "-o", "net.h5")["log_partition"], partition["log10_z"] * math.log(10), places=9)
+        self.assertIn("neither a file nor a heuristic", run("circuit", "build", "network", model, "--order", "none", "-o", "n.h5", code=3)[1])
+
+    def test_refused_trainings(self):
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 2, "--categories", 2, "-o", "c.h5")
+        for arguments, message in ((("--momentum", 0.5), "--momentum: --update full has none"), (("--step-size", 0.5), "--step-size: --update full has none"), (("--update", "mini", "--step-size", 0), "a number above 0, and at most 1"),
+                                   (("--update", "anemone", "--momentum", 1), "below 1"), (("--batches-per-update", 2), "--update full has none"), (("--pseudo-count", -1), "at least 0"), (("--checkpoint", "n.h5"), "name the same file")):
+            self.assertIn(message, run("circuit", "train", "c.h5", "x.csv", *arguments, "-o", "n.h5", code=2)[1])
+        for text, message in (("1\n1\n", "w.txt: has 2 weights; there are 6 samples"), ("1\n" * 5 + "-1\n", "w.txt:line 6"), ("0\n" * 6, "gives no sample a weight above 0")):
+            self.write("w.txt", text)
+            self.assertIn(message, run("circuit", "train", "c.h5", "x.csv", "--weights", "w.txt", "-o", "n.h5", code=3)[1])
+        self.assertIn("has no samples", run("circuit", "train", "c.h5", self.write("empty.csv", ""), "-o", "n.h5", code=3)[1])
+        self.write("many.csv", ROWS * 50)
+        self.assertIn("a batch size of 64 fits", run("circuit", "train", "c.h5", "many.csv", "--memory", "30K", "-o", "n.h5", code=6)[1])
         self.assertFalse(os.path.exists("n.h5"))
 
     def test_dumps(self):

@@ -9,6 +9,7 @@
 
 #include <hornbill/circuit/builder.hpp>
 #include <hornbill/error.hpp>
+#include <hornbill/io/checkpoint_file.hpp>
 #include <hornbill/io/circuit_file.hpp>
 
 #include "arrays.hpp"
@@ -93,6 +94,49 @@ void circuit_h5(Input const& input) {
   read_again(io::read_circuit(input.file), input.file);
 }
 
+/// Attributes and momenta are anything; the circuit is sound.
+void checkpoint_h5(Input const& input) {
+  static auto const circuit = some_circuit();
+  FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
+  io::Checkpoint checkpoint{{circuit, {{0.5, 0.5}, {0.5, 0.25, 0.25, 1, 0, 0, 0, 1, 0, 1}}}, {}, {}, "fp32", 7};
+  auto& [stored, options, state, precision, fingerprint] = checkpoint;
+  options.update = static_cast<circuit::Update>(in.ConsumeIntegralInRange<int>(0, 2));
+  options.batch_size = in.ConsumeIntegral<Index>();
+  options.batches_per_update = in.ConsumeIntegralInRange<Index>(0, 3);
+  Numbers numbers{1, 1, 0, 0.1, -3, 2};
+  spoil(in, numbers);
+  numbers.resize(6);
+  options.step_size = numbers[0];
+  options.final_step_size = numbers[1];
+  options.momentum = numbers[2];
+  options.pseudocount = numbers[3];
+  state.sums.log_likelihood = numbers[4];
+  state.sums.weight = numbers[5];
+  Integers counts{2, 1, 5, 9, 0, 1};
+  spoil(in, counts);
+  counts.resize(6);
+  state.epoch = counts[0];
+  state.batch = counts[1];
+  state.updates = counts[2];
+  state.sums.samples = counts[3];
+  state.sums.impossible = counts[4];
+  state.sums.recomputed = counts[5];
+  state.sum_momentum = {0.5, 1};
+  spoil(in, state.sum_momentum);
+  std::vector<std::string> texts{precision};
+  spoil(in, texts);
+  precision = texts.empty() ? "" : texts[0];
+  try {
+    io::write_checkpoint(checkpoint, input.file);
+  } catch (InputError const&) {
+    return;  // a text that no attribute holds
+  }
+  auto const read = io::read_checkpoint(input.file);
+  bool const is_same = read.options == options && read.state.sums == state.sums && read.state.epoch == state.epoch &&
+                       read.state.sum_momentum == state.sum_momentum && read.stored.circuit == circuit;
+  if (!is_same) std::abort();
+}
+
 void circuit_nodes_h5(Input const& input) {
   FuzzedDataProvider in(reinterpret_cast<std::uint8_t const*>(input.bytes.data()), input.bytes.size());
   io::hdf5::Writer out(input.file);
@@ -115,6 +159,11 @@ void samples_h5(Input const& input) {
 
 void samples(Input const& input) {
   static auto const circuit = some_circuit();
+  try {
+    for (double weight : io::parse_weights(input.file, input.bytes, 3))
+      if (!(weight >= 0)) std::abort();
+  } catch (InputError const&) {
+  }
   auto const whole = [&] { return io::parse_any_samples(input.file, input.bytes, io::ValueType::whole); };
   try {
     validate(circuit, io::parse_samples(input.file, input.bytes, circuit), input.file);

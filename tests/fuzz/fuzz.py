@@ -24,7 +24,7 @@ import seeds
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 CORPUS = os.path.join(HERE, "corpus.tar.xz")
-MAX_BYTES = {"h5": 1 << 16, "h5_arrays": 512, "constraints_h5": 512, "circuit_h5": 512, "circuit_nodes_h5": 512, "samples_h5": 512}
+MAX_BYTES = {"h5": 1 << 16, "h5_arrays": 512, "constraints_h5": 512, "circuit_h5": 512, "checkpoint_h5": 512, "circuit_nodes_h5": 512, "samples_h5": 512}
 
 
 def golden_files(endings):

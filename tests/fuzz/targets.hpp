@@ -49,6 +49,7 @@ void constraints_h5(Input const& input);  ///< a sound file whose arrays are any
 // Circuits and samples.
 void circuit_h5(Input const& input);        ///< a sound file whose arrays are anything
 void circuit_nodes_h5(Input const& input);  ///< the same, node by node
+void checkpoint_h5(Input const& input);     ///< a sound circuit, and a training that is anything
 void samples(Input const& input);
 void samples_h5(Input const& input);
 

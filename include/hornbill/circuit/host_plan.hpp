@@ -34,6 +34,20 @@ struct InputPlan {
   double min_scale;
 };
 
+/// Where the parameters of a vector of inputs are: in Parameters::input one node's behind the other's, and on the
+/// device, where those of categoricals are in a list of their own.
+struct InputParameters {
+  bool is_categorical;
+  Offset host, device;
+  Index nodes, each;
+
+  /// Of parameter p of node i.
+  Offset on_host(Index i, Index p) const { return host + Offset{i} * each + p; }
+  Offset on_device(Index i, Index p) const {
+    return device + (is_categorical ? Offset{p} * nodes + i : Offset{i} * each + p);
+  }
+};
+
 /// Values that are multiplied: node i has row + i * step, or rows[list + i].
 struct RowFactor {
   Index row, step;
@@ -98,12 +112,19 @@ struct HostPlan {
   std::vector<Index> variable_categories;  ///< [num_variables]
   Offset num_sum_parameters = 0, num_input_parameters = 0;
   Offset num_categorical = 0, num_scalars = 0;    ///< input parameters of categoricals, and of other kinds
-  std::vector<Offset> categorical_of, scalar_of;  ///< Parameters::input entries, in the device's order
+  std::vector<InputParameters> input_parameters;  ///< of vectors of inputs, tied ones once
   double elapsed_seconds = 0;
 };
 
 /// Plans the evaluation of a circuit that is valid.
 /// \throws CapacityError where there are more values or edges than can be numbered
 HostPlan make_plan(Circuit const& circuit, PlanOptions const& options = {});
+
+/// Parameters of inputs in the device's order, and back.
+struct DeviceOrder {
+  std::vector<double> categorical, scalars;
+};
+DeviceOrder to_device_order(HostPlan const& plan, std::vector<double> const& input);
+std::vector<double> from_device_order(HostPlan const& plan, DeviceOrder const& parameters);
 
 }  // namespace hornbill::circuit

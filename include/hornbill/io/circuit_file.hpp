@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hornbill/circuit/circuit.hpp>
 #include <hornbill/circuit/samples.hpp>
@@ -36,6 +37,13 @@ circuit::Samples read_samples(std::string const& file, circuit::Circuit const& c
 
 /// The same of a text.   \param file  that errors name
 circuit::Samples parse_samples(std::string const& file, std::string_view text, circuit::Circuit const& circuit);
+
+/// Reads weights of samples: a text with a number of at least 0 for each, a line each.
+/// \param count  of samples
+/// \throws InputError naming the file and the line
+std::vector<double> read_weights(std::string const& file, Offset count);
+/// The same of a text.
+std::vector<double> parse_weights(std::string const& file, std::string_view text, Offset count);
 
 /// What values samples of any variables may have: whole numbers from 0, or real ones.
 enum class ValueType : std::uint8_t { whole, real };

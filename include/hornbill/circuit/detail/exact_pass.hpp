@@ -33,6 +33,7 @@ class ExactPass {
             std::size_t wanted)
       : exec_(exec), circuit_(circuit), plan_(plan), most_samples_(exact_batch(circuit, wanted)) {
     auto const of_nodes = blocks_by_node(circuit);
+    auto const [categorical, scalars] = to_device_order(plan, parameters.input);
     nodes_ = {
         view("inputs", plan.inputs),
         view("factors", circuit.factors),
@@ -41,8 +42,7 @@ class ExactPass {
         view("block_offsets", of_nodes.offsets),
         view("block_list", of_nodes.blocks),
         view("sum_parameters", parameters.sum),
-        {view("categorical_parameters", picked<double>(parameters.input, plan.categorical_of)),
-         view("scalar_parameters", picked<double>(parameters.input, plan.scalar_of))},
+        {view("categorical_parameters", categorical), view("scalar_parameters", scalars)},
         {},
         hornbill::detail::allocate<Kokkos::View<Scaled*, MemorySpace>>(
             exec, "hornbill::circuit::exact_values", static_cast<std::size_t>(circuit.num_nodes()) * most_samples_)};

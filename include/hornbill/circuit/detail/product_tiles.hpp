@@ -110,7 +110,7 @@ struct MultiplyTilesOnHost {
 
   /// Products of some samples: values times 2^(units + shifts).
   struct Work {
-    Work(ProductTile const& task_, Offset first_, int count_) : task(task_), first(first_), count(count_) {}
+    Work(ProductTile const& task, Offset first, int count) : task(task), first(first), count(count) {}
 
     ProductTile const& task;
     Offset first;

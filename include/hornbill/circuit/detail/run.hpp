@@ -145,11 +145,10 @@ DeviceParameters<Value, typename ExecutionSpace::memory_space> to_device(
   if (std::ssize(parameters.input) != host.num_input_parameters)
     throw ShapeError("parameters of inputs", static_cast<std::size_t>(host.num_input_parameters),
                      parameters.input.size());
-  auto const categorical = detail::picked<double>(parameters.input, host.categorical_of);
+  auto const [categorical, scalars] = to_device_order(host, parameters.input);
   return {to_view<Value, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
           to_view<Value, MemorySpace>(exec, "hornbill::circuit::categorical_parameters", categorical),
-          to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters",
-                                       detail::picked<double>(parameters.input, host.scalar_of)),
+          to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters", scalars),
           detail::smallest_of(parameters.sum), detail::smallest_of(categorical)};
 }
 
@@ -187,16 +186,12 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
 template <class Value, class ExecutionSpace>
 Parameters to_host(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_space> const& plan,
                    DeviceParameters<Value, typename ExecutionSpace::memory_space> const& parameters) {
-  using hornbill::detail::to_vector;
-  Parameters result{{}, std::vector<double>(static_cast<std::size_t>(plan.host.num_input_parameters))};
-  for (Value parameter : to_vector(exec, parameters.sum)) result.sum.push_back(static_cast<double>(parameter));
-  auto const place = [&](auto const& values, std::vector<Offset> const& where) {
-    for (std::size_t i = 0; i < where.size(); ++i)
-      result.input[static_cast<std::size_t>(where[i])] = static_cast<double>(values[i]);
+  auto const doubles = [&](auto const& view) {
+    auto const values = hornbill::detail::to_vector(exec, view);
+    return std::vector<double>(values.begin(), values.end());
   };
-  place(to_vector(exec, parameters.categorical), plan.host.categorical_of);
-  place(to_vector(exec, parameters.scalars), plan.host.scalar_of);
-  return result;
+  return {doubles(parameters.sum),
+          from_device_order(plan.host, {doubles(parameters.categorical), doubles(parameters.scalars)})};
 }
 
 template <class Value, class ExecutionSpace>

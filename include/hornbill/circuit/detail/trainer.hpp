@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include <hornbill/circuit/training.hpp>
 
 namespace hornbill::circuit::detail {
@@ -23,9 +25,10 @@ struct FollowMomentum {
 template <class Value>
 Parameters rounded_parameters(HostPlan const& plan, Parameters parameters) {
   for (double& parameter : parameters.sum) parameter = static_cast<double>(rounded_parameter<Value>(parameter));
-  for (Offset i : plan.categorical_of) {
-    double& parameter = parameters.input[static_cast<std::size_t>(i)];
-    parameter = static_cast<double>(rounded_parameter<Value>(parameter));
+  for (auto const& of : plan.input_parameters) {
+    auto const first = parameters.input.begin() + of.host;
+    for (auto p = first; of.is_categorical && p != first + Offset{of.nodes} * of.each; ++p)
+      *p = static_cast<double>(rounded_parameter<Value>(*p));
   }
   return parameters;
 }
@@ -47,13 +50,15 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
       nothing_{circuit.num_variables, std::vector<double>(static_cast<std::size_t>(circuit.num_variables), missing)} {
   using hornbill::detail::to_view;
   validate(options);
+  options_.batch_size = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
   if (!weights_.empty() && std::ssize(weights_) != samples.size())
     throw ShapeError("weights of samples", static_cast<std::size_t>(samples.size()), weights_.size());
   total_weight_ =
       weights_.empty() ? static_cast<double>(samples.size()) : std::accumulate(weights_.begin(), weights_.end(), 0.0);
   if (!(total_weight_ > 0)) throw InputError("training", "samples", "there are none with a weight");
+  if (state_.batch < 0 || (state_.batch > 0 && state_.batch >= num_batches()))
+    throw InputError("training", "batch", fmt::format("is {}; an epoch has {}", state_.batch, num_batches()));
   auto host_flow_plan = make_flow_plan(plan);
-  options_.batch_size = static_cast<Index>(std::min<Offset>(options.batch_size, samples.size()));
   require_fit<Value>(plan, host_flow_plan, options_);
   plan_ = make_plan(exec, plan);
   flow_plan_ = make_flow_plan(exec, std::move(host_flow_plan));
@@ -65,6 +70,7 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
   flows_ = make_flows(exec, plan_, flow_plan_);
   if (options.update != Update::anemone) return;
   auto const momentum = [&](char const* name, std::vector<double>& known, std::size_t count) {
+    if (!known.empty() && known.size() != count) throw ShapeError("momentum", count, known.size());
     known.resize(count);
     auto view = to_view<double, MemorySpace>(exec, name, known);
     known = {};
@@ -75,18 +81,20 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
 }
 
 template <class Value, class ExecutionSpace>
-bool Trainer<Value, ExecutionSpace>::update() {
+bool Trainer<Value, ExecutionSpace>::update(std::function<void()> const& after_batch) {
   Kokkos::deep_copy(exec_, flows_.sum, 0);
   Kokkos::deep_copy(exec_, flows_.input, 0);
   Kokkos::deep_copy(exec_, flows_.input_nodes, 0);
   if (order_.empty()) order_ = order_of(options_, samples_.size(), state_.epoch);
-  Offset const batches = (samples_.size() + options_.batch_size - 1) / options_.batch_size;
+  Offset const batches = num_batches();
   Offset const last =
       options_.update == Update::full_batch ? batches : std::min(batches, state_.batch + options_.batches_per_update);
   double const weight_before = state_.sums.weight;
-  for (; state_.batch < last; ++state_.batch)
+  for (; state_.batch < last; ++state_.batch) {
     add_batch(detail::part_of(order_, static_cast<std::size_t>(state_.batch * options_.batch_size),
                               static_cast<std::size_t>(options_.batch_size)));
+    if (after_batch) after_batch();
+  }
   learn(state_.sums.weight - weight_before);
   if (state_.batch < batches) return false;
   finished_ = std::exchange(state_.sums, {});
