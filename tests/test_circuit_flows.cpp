@@ -1,6 +1,7 @@
 // Flows on every backend, against the oracle.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -142,6 +143,7 @@ struct Machine {
         flows(circuit::make_flow_state(exec, plan, flow_plan, state)) {}
 
   void run(Samples const& samples, Offset first, Index count) {
+    Kokkos::deep_copy(exec, flows.rows, std::numeric_limits<Value>::quiet_NaN());  // nothing is to be left from before
     circuit::observe(exec, plan, state, samples, first, count);
     circuit::forward(exec, plan, parameters, state);
     circuit::backward(exec, plan, flow_plan, parameters, state, flows);
@@ -196,6 +198,24 @@ TEST_CASE_TEMPLATE("circuit flows: of random circuits", T, HORNBILL_TEST_CELLS) 
                                  weights.empty() ? 1 : weights[static_cast<std::size_t>(s)]);
     check_flows<typename T::Value>(machine.sums(samples, weights), expected, fmt::format("seed {}", seed));
   }
+}
+
+TEST_CASE_TEMPLATE("circuit flows: of nodes that nothing uses", T, HORNBILL_TEST_CELLS) {
+  // the root has edges to the first tile of the sums alone, and these share their inputs with the others
+  CircuitBuilder builder(1);
+  auto const inputs = builder.add_inputs(0, InputKind::categorical, 3, 2);
+  auto const sums = builder.add_sums(130, {inputs});
+  builder.add_sparse_sums(1, {{sums, {{0, 0, 1, 64, 0}}}});
+  test::RandomCircuit made{std::move(builder).build(), {}};
+  made.parameters = circuit::initial_parameters(made.circuit, 7);
+  auto const samples = test::random_samples(made.circuit, 2, 5, false);
+  Machine<T> machine(made, 64);
+  CHECK(std::ssize(machine.flow_plan.host.unused_rows) == 66);
+  SumsOfFlows expected;
+  InputProbabilities probabilities(made);
+  for (Offset s = 0; s < samples.size(); ++s)
+    expected += expected_flows(made, probabilities, machine.plan.host, machine.flow_plan.host, samples, s, 1);
+  check_flows<typename T::Value>(machine.sums(samples, {}), expected, "unused nodes");
 }
 
 TEST_CASE_TEMPLATE("circuit flows: of tied sums whose children are cut in other places", T, HORNBILL_TEST_CELLS) {

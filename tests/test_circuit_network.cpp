@@ -100,6 +100,21 @@ TEST_CASE("circuit network: chains of a wide Horn factor are summed out") {
   check_circuit(network, make_circuit(network, {6, 0, 1, 7, 2, 3, 4, 5}, 7), 1, "a wide factor");
 }
 
+TEST_CASE("circuit network: many small and large numbers leave no range") {
+  for (double unit : {0.01, 1e9}) {
+    TableNetwork<double> network;
+    network.cardinality = {2, 2};
+    for (int i = 0; i < 300; ++i) network.tables.push_back({{0}, {unit, 1.01 * unit}});
+    for (int i = 0; i < 300; ++i) network.tables.push_back({{0, 1}, {unit, unit, unit, 2 * unit}});
+    auto const made = make_circuit(network, {1, 0}, 2);
+    // x1 given x0 = 1 is 2^300 to 1; ln of the sum over both is nearly that of this one
+    CHECK(made.log_partition == doctest::Approx(600 * std::log(unit) + 300 * std::log(1.01 * 2)).epsilon(1e-12));
+    circuit::Samples const sample{2, {0, 1}};
+    auto const log_value = reference::circuit_log_values(made.circuit, made.parameters, sample, 0).back();
+    CHECK(static_cast<double>(log_value) == doctest::Approx(-300 * std::log(1.01 * 2)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("circuit network: what is refused") {
   TableNetwork<double> network;
   network.cardinality = {2, 2};

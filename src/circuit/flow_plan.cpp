@@ -64,9 +64,12 @@ class FlowPlanner {
 
   void count_uses() {
     uses_.assign(static_cast<std::size_t>(plan_.num_rows), 0);
-    for (auto const& term : plan_.terms)
+    for (std::size_t t = 0; t < plan_.terms.size(); ++t) {
+      if (flow_.term_offsets[t] == flow_.term_offsets[t + 1]) continue;  // no sum has an edge to it
+      auto const& term = plan_.terms[t];
       for (auto f = term.factors_begin; f < term.factors_end; ++f)
         for_each_row(term, factor(f), [&](Index row) { add_uses(row, 1); });
+    }
     for (auto const& product : plan_.product_tiles)
       for_each_factor(product, [&](Index row, Index) { add_uses(row, 2); });  // so that it is gathered
     for (Index row = 0; row < plan_.num_rows; ++row)

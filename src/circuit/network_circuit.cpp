@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstdint>
+#include <limits>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,21 +70,25 @@ class Cells {
 class NetworkCompiler {
  public:
   NetworkCompiler(TableNetwork<double> const& network, Index num_observed)
-      : network_(network), num_observed_(num_observed), builder_(num_observed) {
+      : network_(network),
+        num_observed_(num_observed),
+        builder_(num_observed),
+        parts_of_variable_(network.cardinality.size()) {
     for (auto const& [scope, values] : network.tables) {
       for (double value : values)
         if (!(value >= 0) || std::isinf(value))
           throw InputError(fmt::format("a table has the entry {}; it must be a number of at least 0", value));
-      parts_.push_back({scope, values});
+      add({scope, values});
     }
   }
 
   NetworkCircuit compile(std::vector<Index> const& order) && {
     for (Index v : order) eliminate(v);
     std::vector<Index> roots;
-    for (auto const& part : parts_) {
-      scale(part.values.front());
-      if (part.has_nodes()) roots.push_back(builder_.circuit().vector_of(part.first_node));
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (is_taken_[i]) continue;
+      scale(parts_[i].values.front());
+      if (parts_[i].has_nodes()) roots.push_back(builder_.circuit().vector_of(parts_[i].first_node));
     }
     if (roots.empty()) throw InputError("no variable of the network is observed");
     if (roots.size() > 1) builder_.add_products(roots);
@@ -93,14 +99,20 @@ class NetworkCompiler {
   }
 
  private:
+  void add(Part part) {
+    for (Index v : part.scope) parts_of_variable_[static_cast<std::size_t>(v)].push_back(parts_.size());
+    parts_.push_back(std::move(part));
+    is_taken_.push_back(false);
+  }
+
   /// Those whose scope has a variable, which are no longer there.
   std::vector<Part> take_parts_of(Index variable) {
-    auto const has_variable = [&](Part const& part) {
-      return std::ranges::find(part.scope, variable) != part.scope.end();
-    };
-    auto const taken = std::stable_partition(parts_.begin(), parts_.end(), std::not_fn(has_variable));
-    std::vector<Part> result(std::make_move_iterator(taken), std::make_move_iterator(parts_.end()));
-    parts_.erase(taken, parts_.end());
+    std::vector<Part> result;
+    for (std::size_t i : parts_of_variable_[static_cast<std::size_t>(variable)]) {
+      if (is_taken_[i]) continue;
+      is_taken_[i] = true;
+      result.push_back(std::exchange(parts_[i], {}));
+    }
     return result;
   }
 
@@ -123,8 +135,9 @@ class NetworkCompiler {
     auto const of_numbers = others(parts, false, variable, of_nodes);
     Part made{of_nodes, {}};
     made.scope.insert(made.scope.end(), of_numbers.begin(), of_numbers.end());
-    auto weights = products_of(parts, made.scope, variable);
-    made.values = normalise(weights, network_.cardinality[static_cast<std::size_t>(variable)]);
+    auto rows = products_of(parts, made.scope, variable);
+    auto& weights = rows.values;
+    made.values = normalise(rows, network_.cardinality[static_cast<std::size_t>(variable)]);
     bool const has_children = variable < num_observed_ || !of_nodes.empty() ||
                               std::ranges::any_of(parts, [](Part const& part) { return part.has_nodes(); });
     if (has_children) {
@@ -134,36 +147,65 @@ class NetworkCompiler {
     double const largest = std::ranges::max(made.values);
     scale(largest);
     for (double& value : made.values) value /= largest;
-    parts_.push_back(std::move(made));
+    add(std::move(made));
   }
 
   /// Takes a factor out of all that follows.
   void scale(double factor) {
-    if (!(factor > 0)) throw InputError("all assignments of the network are impossible");
+    if (!(factor > 0)) throw ImpossibleNetworkError("all assignments of the network are impossible");
     log_partition_ += std::log(factor);
   }
 
-  /// Products of numbers, by cell of a scope and state of the variable.
-  std::vector<double> products_of(std::vector<Part> const& parts, std::vector<Index> variables, Index variable) const {
+  /// Products of numbers, by cell of a scope and state of the variable: a row of states times a power of 2, so that
+  /// many numbers leave no range.
+  struct Rows {
+    std::vector<double> values;
+    std::vector<std::int64_t> exponents;
+  };
+
+  Rows products_of(std::vector<Part> const& parts, std::vector<Index> variables, Index variable) const {
+    auto const columns = static_cast<std::size_t>(network_.cardinality[static_cast<std::size_t>(variable)]);
     variables.push_back(variable);
     Cells const cells(variables, network_.cardinality);
-    std::vector<double> products(static_cast<std::size_t>(cells.count()), 1);
+    Rows rows;
+    rows.values.assign(static_cast<std::size_t>(cells.count()), 1);
+    rows.exponents.assign(rows.values.size() / columns, 0);
     for (auto const& part : parts) {
       auto const places = cells.places_in(part.scope, network_.cardinality);
-      for (std::size_t i = 0; i < products.size(); ++i) products[i] *= part.values[static_cast<std::size_t>(places[i])];
+      auto const value = [&](std::size_t i) { return part.values[static_cast<std::size_t>(places[i])]; };
+      for (std::size_t r = 0; r < rows.exponents.size(); ++r) {
+        double largest = 0;  // of the part: products stay below 1
+        for (std::size_t i = r * columns; i < (r + 1) * columns; ++i) largest = std::max(largest, value(i));
+        int const of_part = largest > 0 ? std::ilogb(largest) + 1 : 0;
+        double largest_product = 0;
+        for (std::size_t i = r * columns; i < (r + 1) * columns; ++i)
+          largest_product = std::max(largest_product, rows.values[i] *= std::ldexp(value(i), -of_part));
+        int const of_row = largest_product > 0 ? std::ilogb(largest_product) + 1 : 0;
+        for (std::size_t i = r * columns; i < (r + 1) * columns; ++i)
+          rows.values[i] = std::ldexp(rows.values[i], -of_row);
+        rows.exponents[r] += of_part + of_row;
+      }
     }
-    return products;
+    return rows;
   }
 
-  /// Divides rows by their sums, which it returns; a row of zeros becomes any distribution.
-  static std::vector<double> normalise(std::vector<double>& weights, Index columns) {
+  /// Divides rows by their sums, which it returns but for a power of 2 that is taken out; a row of zeros becomes any
+  /// distribution.
+  std::vector<double> normalise(Rows& rows, Index columns) {
     std::vector<double> sums;
-    for (auto row = weights.begin(); row != weights.end(); row += columns) {
+    for (auto row = rows.values.begin(); row != rows.values.end(); row += columns) {
       double sum = 0;
       for (Index x = 0; x < columns; ++x) sum += row[x];
       for (Index x = 0; x < columns; ++x) row[x] = sum > 0 ? row[x] / sum : 1.0 / columns;
       sums.push_back(sum);
     }
+    std::int64_t largest = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t r = 0; r < sums.size(); ++r)
+      if (sums[r] > 0) largest = std::max(largest, rows.exponents[r]);
+    if (largest == std::numeric_limits<std::int64_t>::min()) return sums;  // all are 0
+    for (std::size_t r = 0; r < sums.size(); ++r)
+      sums[r] = std::ldexp(sums[r], static_cast<int>(std::max<std::int64_t>(rows.exponents[r] - largest, -4000)));
+    log_partition_ += static_cast<double>(largest) * std::numbers::ln2;
     return sums;
   }
 
@@ -212,6 +254,8 @@ class NetworkCompiler {
   CircuitBuilder builder_;
   Parameters parameters_;
   std::vector<Part> parts_;
+  std::vector<bool> is_taken_;                               ///< [parts]
+  std::vector<std::vector<std::size_t>> parts_of_variable_;  ///< [V]
   double log_partition_ = 0;
 };
 

@@ -55,7 +55,7 @@ std::vector<Offset> order_of(TrainingOptions const& options, Offset num_samples,
   return order;
 }
 
-std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& weights) {
+std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& weights, Parameters const& parameters) {
   std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a, of 64-bit words
   auto const add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
   auto const add_all = [&](std::vector<double> const& values) {
@@ -69,6 +69,8 @@ std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& wei
     add_all(likelihoods);
   }
   add_all(weights);
+  add_all(parameters.sum);
+  add_all(parameters.input);
   return hash;
 }
 

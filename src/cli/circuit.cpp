@@ -40,6 +40,10 @@ void add_run_options(CLI::App& command, CircuitRun& run) {
   add_bytes_option(command, "--memory", run.memory_limit, "Memory that may be used (default: what is free)");
 }
 
+void ProgressLine::clear() {
+  if (shows_progress()) fmt::print(stderr, "\r\033[K");
+}
+
 template <class Value>
 std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan) {
   auto const free = backend::available_bytes(run.backend);
@@ -63,6 +67,7 @@ void add_circuit_convert(CLI::App& circuit) {
   command->add_flag("--json", a->json, "Print JSON");
   command->callback([a] {
     keep_apart({{"IN", a->in}}, {{"OUT", a->out}});
+    io::require_ending_of_circuit(a->out);
     io::require_writable(a->out);
     auto const stored = io::read_circuit(a->in);
     io::write_circuit(stored, a->out);

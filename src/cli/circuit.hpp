@@ -38,6 +38,16 @@ void add_run_options(CLI::App& command, CircuitRun& run);
 template <class Value>
 std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan);
 
+/// The line on standard error that progress is shown in. It is cleared where this ends, also by an exception.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ProgressLine(ProgressLine const&) = delete;
+  ProgressLine& operator=(ProgressLine const&) = delete;
+  ~ProgressLine() { clear(); }
+  static void clear();
+};
+
 /// "7 inputs, 5 products, 3 sums, 12 edges".
 std::string sizes_of(circuit::Statistics const& statistics);
 

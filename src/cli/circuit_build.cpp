@@ -136,6 +136,7 @@ void add_hmm(CLI::App& build) {
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build hmm --steps 32 --states 512 --categories 1000 -o hmm.h5");
   command->callback([=] {
+    io::require_ending_of_circuit(a->output);
     io::require_writable(a->output);
     write_random(*a, "hmm",
                  make_circuit(circuit::HiddenMarkovModel{*steps, a->latents, choice_of(*a, 0), !*is_inhomogeneous}));
@@ -161,6 +162,7 @@ void add_rat_spn(CLI::App& build) {
       "Example: hornbill circuit build rat-spn --variables 784 --latents 64 --depth 5 --repetitions 2 --categories 256 "
       "-o rat.h5");
   command->callback([=] {
+    io::require_ending_of_circuit(a->output);
     io::require_writable(a->output);
     network->num_latents = a->latents;
     network->input = choice_of(*a, 0);
@@ -187,6 +189,7 @@ void add_hclt(CLI::App& build) {
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build hclt train.csv --latents 64 -o hclt.h5");
   command->callback([=] {
+    io::require_ending_of_circuit(a->output);
     io::require_writable(a->output);
     bool const is_real = kinds.at(a->kind) == InputKind::gaussian;
     auto const [samples, categories] = read_build_samples(*a, is_real);
@@ -211,6 +214,7 @@ void add_chow_liu(CLI::App& build) {
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build chow-liu train.csv -o tree.h5");
   command->callback([=] {
+    io::require_ending_of_circuit(a->output);
     io::require_writable(a->output);
     auto const [samples, categories] = read_build_samples(*a, false);
     auto fitted =

@@ -36,12 +36,12 @@ Evaluated evaluate(EvaluateArguments const& a, io::StoredCircuit const& stored, 
   options.max_bytes = bytes_for_state<Value>(a.run, plan);
   if (shows_progress())
     options.progress = [&](Offset done) { fmt::print(stderr, "\r{} of {} samples ", done, samples.size()); };
+  ProgressLine const line;
   auto const start = Clock::now();
   auto likelihoods = backend::visit(a.run.backend, [&](auto const& exec) {
     return circuit::log_likelihoods<Value>(exec, stored.circuit, plan, stored.parameters, samples, options);
   });
   double const seconds = seconds_since(start);
-  if (shows_progress()) fmt::print(stderr, "\r{:40}\r", "");
   return {std::move(likelihoods), seconds};
 }
 

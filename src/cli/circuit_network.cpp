@@ -13,18 +13,31 @@
 #include "circuit.hpp"
 #include "exact.hpp"
 #include "output.hpp"
+#include "support.hpp"
 
 namespace hornbill::cli {
 namespace {
 
+/// \throws ContradictionError, InputError naming the file
+circuit::NetworkCircuit circuit_of(ExactArguments const& a, Model const& model,
+                                   tables::TableNetwork<double> const& network, elim::Order const& order) {
+  try {
+    return circuit::make_circuit(network, order.variables, model.graph.num_variables);
+  } catch (circuit::ImpossibleNetworkError const&) {
+    throw ContradictionError(fmt::format("{}: nothing is possible", a.file));
+  } catch (InputError const& e) {
+    throw InputError(a.file, "", e.what());
+  }
+}
+
 void run_network(ExactArguments const& a) {
   keep_apart({{"FILE", a.file}, {"--order", a.order}}, {{"-o", a.output}});
+  io::require_ending_of_circuit(a.output);
   io::require_writable(a.output);
   auto const model = io::read_model(a.file);
   auto const network = tables::to_tables(model.graph);
   auto const order = find_order(a, network.cardinality, elim::scopes_of(network), network.variable_names);
-  auto made = planned(a, blame(a, order, network),
-                      [&] { return circuit::make_circuit(network, order.variables, model.graph.num_variables); });
+  auto made = planned(a, blame(a, order, network), [&] { return circuit_of(a, model, network, order); });
   auto const statistics = circuit::statistics_of(made.circuit);
   io::StoredCircuit const stored{std::move(made.circuit),
                                  std::move(made.parameters),
@@ -54,6 +67,7 @@ void add_circuit_network(CLI::App& build) {
   auto* command = build.add_subcommand(
       "network", "The distribution of a Bayesian network or a factor graph, by variable elimination");
   auto a = std::make_shared<ExactArguments>();
+  a->takes_evidence = false;
   command->add_option("FILE", a->file, "Model: .uai, .bif, .fg, .causal_fg, .h5")->required();
   add_order_options(*command, *a);
   command->add_option("-o,--output", a->output, "Circuit to write: .h5")->required();

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,7 +70,9 @@ Inputs read_inputs(TrainArguments const& a) {
   bool const is_nothing =
       !inputs.weights.empty() && std::ranges::all_of(inputs.weights, [](double w) { return w == 0; });
   if (is_nothing) throw InputError(a.weights, "", "gives no sample a weight above 0");
-  inputs.fingerprint = fingerprint(inputs.samples, inputs.weights);
+  if (std::isinf(std::accumulate(inputs.weights.begin(), inputs.weights.end(), 0.0)))
+    throw InputError(a.weights, "", "has weights that add to more than a number can hold");
+  inputs.fingerprint = fingerprint(inputs.samples, inputs.weights, inputs.stored.parameters);
   return inputs;
 }
 
@@ -81,7 +85,7 @@ void require_same(io::Checkpoint const& checkpoint, Inputs const& inputs, Traini
   if (!(checkpoint.stored.circuit == inputs.stored.circuit))
     refuse(fmt::format("is of another circuit than {}", a.circuit));
   if (checkpoint.fingerprint != inputs.fingerprint)
-    refuse(fmt::format("is of other samples or weights than {}", a.samples));
+    refuse(fmt::format("is of other samples, weights or first parameters than {} and {}", a.samples, a.circuit));
   auto const& then = checkpoint.options;
   auto const compare = [&](char const* name, auto const& before, auto const& after) {
     if (before != after) refuse(fmt::format("was written with {} {}, not {}", name, before, after));
@@ -98,6 +102,8 @@ void require_same(io::Checkpoint const& checkpoint, Inputs const& inputs, Traini
   compare("--seed", then.seed, now.seed);
   // a step size that does not change knows nothing of the last epoch
   if (now.step_size != now.final_step_size) compare("--epochs", then.epochs, now.epochs);
+  if (checkpoint.state.epoch > now.epochs)
+    refuse(fmt::format("has seen {} epochs, more than --epochs {}", checkpoint.state.epoch, now.epochs));
 }
 
 /// Where a training begins: anew, or at its checkpoint.
@@ -106,7 +112,10 @@ circuit::TrainingState start_of(Inputs const& inputs, TrainingOptions const& opt
   auto checkpoint = io::read_checkpoint(a.checkpoint);
   require_same(checkpoint, inputs, options, a);
   checkpoint.state.parameters = std::move(checkpoint.stored.parameters);
-  if (!a.json) write_out("goes on in epoch {}, as {} says\n", checkpoint.state.epoch + 1, a.checkpoint);
+  if (!a.json && checkpoint.state.epoch == options.epochs)
+    write_out("has seen all epochs, as {} says\n", a.checkpoint);
+  else if (!a.json)
+    write_out("goes on in epoch {}, as {} says\n", checkpoint.state.epoch + 1, a.checkpoint);
   return std::move(checkpoint.state);
 }
 
@@ -114,6 +123,7 @@ circuit::TrainingState start_of(Inputs const& inputs, TrainingOptions const& opt
 struct TrainedEpoch {
   Offset number;
   circuit::EpochSums sums;
+  Offset samples;  ///< that were seen in these seconds: fewer than all, where the epoch went on from a checkpoint
   double seconds;
 };
 
@@ -128,9 +138,9 @@ class TrainingRun {
     auto const plan = circuit::make_plan(inputs_.stored.circuit);
     options_.max_bytes = bytes_for_state<Value>(a_.run, plan);
     auto start = start_of(inputs_, options_, a_);
+    samples_before_ = start.sums.samples;
     return backend::visit(a_.run.backend, [&](auto const& exec) {
-      circuit::Trainer<Value, std::decay_t<decltype(exec)>> trainer(exec, inputs_.stored.circuit, plan, inputs_.samples,
-                                                                    inputs_.weights, options_, std::move(start));
+      auto trainer = trainer_of<Value>(exec, plan, std::move(start));
       train(trainer);
       return trainer.state().parameters;
     });
@@ -139,13 +149,29 @@ class TrainingRun {
   std::vector<TrainedEpoch> const& epochs() const { return epochs_; }
 
  private:
+  /// \throws InputError naming the checkpoint, if it is that from which training cannot go on
+  template <class Value, class Exec>
+  circuit::Trainer<Value, Exec> trainer_of(Exec const& exec, circuit::HostPlan const& plan,
+                                           circuit::TrainingState start) const {
+    bool const goes_on = start.updates > 0;
+    try {
+      return {exec, inputs_.stored.circuit, plan, inputs_.samples, inputs_.weights, options_, std::move(start)};
+    } catch (InputError const& e) {
+      if (!goes_on) throw;
+      throw InputError(a_.checkpoint, "", e.what());
+    }
+  }
+
   template <class Trainer>
   void train(Trainer& trainer) {
+    ProgressLine const line;
     auto last_checkpoint = Clock::now();
     epoch_start_ = Clock::now();
     while (trainer.epoch() < options_.epochs) {
       bool const is_end = trainer.update([&] { show(trainer.epoch(), trainer.under_way()); });
-      if (is_end) report({trainer.epoch(), trainer.finished(), seconds_since(epoch_start_)});
+      if (is_end)
+        report({trainer.epoch(), trainer.finished(), trainer.finished().samples - std::exchange(samples_before_, 0),
+                seconds_since(epoch_start_)});
       if (is_end || seconds_since(last_checkpoint) >= a_.checkpoint_seconds) {
         write_checkpoint(trainer.state());
         last_checkpoint = Clock::now();
@@ -158,11 +184,11 @@ class TrainingRun {
     if (!shows_progress()) return;
     fmt::print(stderr, "\repoch {} of {}: {} of {} samples, mean ln p {:.6f}, {:.0f} samples a second ", epoch + 1,
                options_.epochs, sums.samples, inputs_.samples.size(), sums.mean_log_likelihood(),
-               static_cast<double>(sums.samples) / seconds_since(epoch_start_));
+               static_cast<double>(sums.samples - samples_before_) / seconds_since(epoch_start_));
   }
 
   void report(TrainedEpoch const& epoch) {
-    if (shows_progress()) fmt::print(stderr, "\r{:100}\r", "");
+    ProgressLine::clear();
     epochs_.push_back(epoch);
     if (a_.json) return;
     auto const& sums = epoch.sums;
@@ -186,6 +212,7 @@ class TrainingRun {
   TrainArguments const& a_;
   std::vector<TrainedEpoch> epochs_;
   Clock::time_point epoch_start_;
+  Offset samples_before_ = 0;  ///< of the epoch that a checkpoint is in
 };
 
 nlohmann::json to_json(TrainedEpoch const& epoch) {
@@ -195,15 +222,18 @@ nlohmann::json to_json(TrainedEpoch const& epoch) {
           {"impossible", sums.impossible},
           {"recomputed", sums.recomputed},
           {"seconds", epoch.seconds},
-          {"samples_per_second", static_cast<double>(sums.samples) / epoch.seconds}};
+          {"samples_per_second", static_cast<double>(epoch.samples) / epoch.seconds}};
 }
 
 void run_train(TrainArguments const& a) {
   auto const options = options_of(a);
   keep_apart({{"CIRCUIT", a.circuit}, {"SAMPLES", a.samples}, {"--weights", a.weights}},
              {{"-o", a.output}, {"--checkpoint", a.checkpoint}});
-  io::require_writable(a.output);
-  if (!a.checkpoint.empty()) io::require_writable(a.checkpoint);
+  for (auto const& file : {a.output, a.checkpoint}) {
+    if (file.empty()) continue;
+    io::require_ending_of_circuit(file);
+    io::require_writable(file);
+  }
   auto inputs = read_inputs(a);
   Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   TrainingRun run(inputs, options, a);

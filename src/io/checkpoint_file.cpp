@@ -8,6 +8,7 @@
 
 #include <hornbill/error.hpp>
 #include <hornbill/io/atomic_file.hpp>
+#include <hornbill/io/circuit_file.hpp>
 
 #include "circuit_layout.hpp"
 #include "hdf5.hpp"

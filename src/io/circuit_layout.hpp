@@ -12,7 +12,4 @@ StoredCircuit read_circuit_group(hdf5::Reader const& in);
 /// Writes it.
 void write_circuit_group(hdf5::Writer& out, StoredCircuit const& stored);
 
-/// \throws InputError for a file that has not the ending of HDF5
-void require_ending_of_circuit(std::string const& file);
-
 }  // namespace hornbill::io

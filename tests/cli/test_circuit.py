@@ -121,6 +121,7 @@ class Circuit(CommandLine):
                         kills += process.wait() != 0
                 parts = run(*train, "--checkpoint", f"{update}.h5", "-o", "parts.h5")[0].split("\n")
                 self.assertGreater(kills, 0)
+                self.assertTrue("goes on in epoch" in parts[0] or "has seen all epochs" in parts[0], parts[0])
                 with open("whole.h5", "rb") as a, open("parts.h5", "rb") as b:
                     self.assertEqual(a.read(), b.read())
                 for line in parts:
@@ -134,9 +135,13 @@ class Circuit(CommandLine):
         self.write("others.csv", "0,0,0\n")
         train = ("--update", "mini", "--epochs", 2, "--checkpoint", "k.h5", "-o", "m.h5")
         run("circuit", "train", "c.h5", "x.csv", *train)
-        for arguments, message in ((("other.h5", "x.csv"), "is of another circuit than other.h5"), (("c.h5", "others.csv"), "is of other samples or weights than others.csv"), (("c.h5", "x.csv", "--batch", 7), "was written with --batch 512, not 7"),
+        for arguments, message in ((("other.h5", "x.csv"), "is of another circuit than other.h5"), (("c.h5", "others.csv"), "is of other samples, weights or first parameters than others.csv and c.h5"), (("c.h5", "x.csv", "--batch", 7), "was written with --batch 512, not 7"),
                                    (("c.h5", "x.csv", "--step-size", 0.2), "was written with --step-size 0.1, not 0.2"), (("c.h5", "x.csv", "--precision", "fp64"), "was written with --precision fp32, not fp64"), (("c.h5", "x.csv", "--seed", 3), "--seed 0, not 3")):
             self.assertIn("k.h5: " + message if message.startswith(("is", "was")) else message, run("circuit", "train", *arguments, *train, code=3)[1])
+        run("circuit", "build", "hmm", "--steps", 3, "--states", 3, "--categories", 2, "--seed", 5, "-o", "seed.h5")
+        self.assertIn("first parameters", run("circuit", "train", "seed.h5", "x.csv", *train, code=3)[1])
+        self.assertIn("has seen 2 epochs, more than --epochs 1", run("circuit", "train", "c.h5", "x.csv", "--update", "mini", "--epochs", 1, "--checkpoint", "k.h5", "-o", "m.h5", code=3)[1])
+        self.assertIn("has seen all epochs", run("circuit", "train", "c.h5", "x.csv", *train)[0])
         self.assertIn("goes on in epoch 3", run("circuit", "train", "c.h5", "x.csv", "--update", "mini", "--epochs", 4, "--checkpoint", "k.h5", "-o", "m.h5")[0])
         with open("k.h5", "rb") as file:
             whole = file.read()
@@ -161,6 +166,15 @@ class Circuit(CommandLine):
         self.assertAlmostEqual(self.json("build", "network", model, "--order", "order.txt", "-o", "net.h5")["log_partition"], partition["log10_z"] * math.log(10), places=9)
         self.assertIn("neither a file nor a heuristic", run("circuit", "build", "network", model, "--order", "none", "-o", "n.h5", code=3)[1])
 
+    def test_impossible_networks(self):
+        self.write("z.uai", "MARKOV\n2\n2 2\n2\n1 0\n1 0\n2\n1 0\n2\n0 1\n")
+        self.assertIn("z.uai: nothing is possible", run("circuit", "build", "network", "z.uai", "-o", "n.h5", code=5)[1])
+
+    def test_scales_stay_in_range(self):
+        """Also where 1 / (1 / scale) is less than the scale."""
+        run("circuit", "build", "hmm", "--steps", 1, "--states", 1, "--categories", 8, "--inputs", "logistic", "--min-scale", 0.9, "-o", "l.h5")
+        run("circuit", "train", "l.h5", self.write("three.csv", "3\n" * 20), "-o", "m.h5")
+
     def test_refused_trainings(self):
         run("circuit", "build", "hmm", "--steps", 3, "--states", 2, "--categories", 2, "-o", "c.h5")
         for arguments, message in ((("--momentum", 0.5), "--momentum: --update full has none"), (("--step-size", 0.5), "--step-size: --update full has none"), (("--update", "mini", "--step-size", 0), "a number above 0, and at most 1"),
@@ -169,6 +183,9 @@ class Circuit(CommandLine):
         for text, message in (("1\n1\n", "w.txt: has 2 weights; there are 6 samples"), ("1\n" * 5 + "-1\n", "w.txt:line 6"), ("0\n" * 6, "gives no sample a weight above 0")):
             self.write("w.txt", text)
             self.assertIn(message, run("circuit", "train", "c.h5", "x.csv", "--weights", "w.txt", "-o", "n.h5", code=3)[1])
+        self.assertIn("more than a number can hold", run("circuit", "train", "c.h5", "x.csv", "--weights", self.write("w.txt", "1e308\n" * 6), "-o", "n.h5", code=3)[1])
+        for option in (("-o", "n.txt"), ("-o", "n.h5", "--checkpoint", "k.txt")):
+            self.assertIn("has not the ending of a circuit", run("circuit", "train", "c.h5", "x.csv", *option, code=3)[1])
         self.assertIn("has no samples", run("circuit", "train", "c.h5", self.write("empty.csv", ""), "-o", "n.h5", code=3)[1])
         self.write("many.csv", ROWS * 50)
         self.assertIn("a batch size of 64 fits", run("circuit", "train", "c.h5", "many.csv", "--memory", "30K", "-o", "n.h5", code=6)[1])

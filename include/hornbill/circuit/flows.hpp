@@ -58,5 +58,6 @@ std::size_t bytes_of_flow_state(HostPlan const& plan, HostFlowPlan const& flow_p
 extern template std::size_t bytes_of_flow_state<float>(HostPlan const&, HostFlowPlan const&, Index);
 extern template std::size_t bytes_of_flow_state<double>(HostPlan const&, HostFlowPlan const&, Index);
 std::size_t bytes_of_flows(HostPlan const& plan, HostFlowPlan const& flow_plan);
+std::size_t bytes_of_plan(HostFlowPlan const& plan);
 
 }  // namespace hornbill::circuit

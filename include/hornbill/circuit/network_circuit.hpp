@@ -5,9 +5,16 @@
 #include <vector>
 
 #include <hornbill/circuit/circuit.hpp>
+#include <hornbill/error.hpp>
 #include <hornbill/tables/table_network.hpp>
 
 namespace hornbill::circuit {
+
+/// A network in which nothing is possible.
+class ImpossibleNetworkError : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 /// A circuit whose samples are as probable as the network's assignments are, beside all others.
 struct NetworkCircuit {
@@ -23,8 +30,8 @@ struct NetworkCircuit {
 /// \param num_observed  the first so many variables are the circuit's; those behind them are summed out and have no input
 /// \source Darwiche 2003; Chavira and Darwiche 2007: the trace of variable elimination
 /// \cost nodes and edges as many as cells of elim::Order::total_cells
-/// \throws InputError unless each variable is in the order once, and for a negative entry; or if all assignments are
-///                    impossible, or none is observed; CapacityError for a table of too many cells
+/// \throws InputError unless each variable is in the order once, for a negative entry, and if none is observed;
+///                    ImpossibleNetworkError; CapacityError for a table of too many cells
 NetworkCircuit make_circuit(tables::TableNetwork<double> const& network, std::vector<Index> const& order,
                             Index num_observed);
 

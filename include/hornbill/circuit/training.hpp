@@ -11,7 +11,12 @@
 
 namespace hornbill::circuit {
 
-/// Bytes that training takes on the device, beside plans and parameters.   \units bytes
+/// Checks that a training can go on from a state.
+/// \param num_batches  of an epoch   \throws InputError naming the member
+void validate(TrainingState const& state, TrainingOptions const& options, Offset num_batches, HostPlan const& plan,
+              HostFlowPlan const& flow_plan);
+
+/// Bytes that training takes on the device, beside the plan of the circuit and its parameters.   \units bytes
 template <class Value>
 std::size_t bytes_of_training(HostPlan const& plan, HostFlowPlan const& flow_plan, TrainingOptions const& options);
 extern template std::size_t bytes_of_training<float>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);

@@ -48,8 +48,8 @@ struct TrainingOptions {
 /// Checks a training's options.   \throws InputError naming the option
 void validate(TrainingOptions const& options);
 
-/// A number of samples and their weights that other samples do not have, but for chance.
-std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& weights);
+/// A number of samples, their weights, and the parameters at the start that others do not have, but for chance.
+std::uint64_t fingerprint(Samples const& samples, std::vector<double> const& weights, Parameters const& parameters);
 
 /// Step size of an epoch, counted from 0.
 double step_size_of(TrainingOptions const& options, Offset epoch);

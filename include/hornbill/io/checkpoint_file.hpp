@@ -16,7 +16,7 @@ struct Checkpoint {
   circuit::TrainingOptions options;
   circuit::TrainingState state;   ///< its parameters are those of `stored`, and empty
   std::string precision;          ///< "fp32" or "fp64"
-  std::uint64_t fingerprint = 0;  ///< of the samples and their weights
+  std::uint64_t fingerprint = 0;  ///< of the samples, their weights and the first parameters
 };
 
 /// Reads a checkpoint.   \throws InputError naming the file and the dataset or attribute; CapacityError

@@ -26,6 +26,9 @@ StoredCircuit read_circuit(std::string const& file);
 /// Writes one to `.h5`, all of it or nothing.   \throws InputError
 void write_circuit(StoredCircuit const& stored, std::string const& file);
 
+/// Checks that a file to be written has the ending of a circuit.   \throws InputError
+void require_ending_of_circuit(std::string const& file);
+
 /// Whether an HDF5 file holds a circuit.   \throws InputError if it cannot be opened
 bool holds_circuit(std::string const& file);
 

@@ -35,7 +35,7 @@ struct LearnSums {
       mixture.total += flows(p);
       if (!stays_zero(p)) ++mixture.count;
     });
-    bool const stays = mixture.total + options.pseudocount == 0;
+    bool const stays = mixture.total < static_cast<double>(tiny<Value>) && options.pseudocount == 0;
     for_each(d, [&](Offset p) {
       if (!stays && !stays_zero(p)) parameters(p) = rounded_parameter<Value>(mixture(parameters(p), flows(p)));
       if (parameters(p) > 0) smallest = smaller(smallest, static_cast<double>(parameters(p)));
@@ -73,6 +73,9 @@ struct LearnInputs {
     double total = 0;
     Index const sums = input.kind == InputKind::gaussian ? 1 : input.num_categories;
     for (Index c = 0; c < sums; ++c) total += statistic(node, c);
+    // what is less has lost its digits
+    if (total < static_cast<double>(tiny<Value>) && options.pseudocount == 0 && input.kind != InputKind::categorical)
+      return;
     // the old distribution's share, in samples
     double const old = prior.extent(0) > 0     ? prior(group.weights + node.i)
                        : options.step_size < 1 ? (1 / options.step_size - 1) * (total + options.pseudocount)
@@ -107,7 +110,7 @@ struct LearnInputs {
       if (!(options.keep_zeros && parameter(node, c) == 0)) ++count;
     for (Index c = 0; c < node.input.num_categories; ++c) {
       Value& theta = parameter(node, c);
-      if (all > 0 && !(options.keep_zeros && theta == 0))
+      if (all >= static_cast<double>(tiny<Value>) && !(options.keep_zeros && theta == 0))
         theta = rounded_parameter<Value>((statistic(node, c) + old * static_cast<double>(theta) + q / count) / all);
       if (theta > 0) smallest = smaller(smallest, static_cast<double>(theta));
     }
@@ -128,7 +131,7 @@ struct LearnInputs {
   }
 
   KOKKOS_FUNCTION void learn_gaussian(Node const& node, double total, double old) const {
-    if (total == 0) return;
+    if (total < static_cast<double>(tiny<Value>)) return;
     double const like_old = old + options.pseudocount, all = total + like_old;
     double& mean = scalars(node.input.parameter + 2 * Offset{node.i});
     double& sigma = scalars(node.input.parameter + 2 * Offset{node.i} + 1);
@@ -144,7 +147,7 @@ struct LearnInputs {
   }
 
   KOKKOS_FUNCTION void learn_logistic(Node const& node, double total, double old) const {
-    if (total == 0) return;
+    if (total < static_cast<double>(tiny<Value>)) return;
     double const like_old = old + options.pseudocount;
     Offset const first = node.input.parameter + 2 * Offset{node.i};
     InputValues<Value, MemorySpace> const values{categorical, scalars};

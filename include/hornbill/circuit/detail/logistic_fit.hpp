@@ -14,7 +14,7 @@ template <class Counts>
 class LogisticFit {
  public:
   KOKKOS_FUNCTION LogisticFit(Counts const& counts, Index last, double min_scale)
-      : counts_(counts), last_(last), largest_u_(1 / larger(min_scale, smallest_scale)) {}
+      : counts_(counts), last_(last), min_scale_(larger(min_scale, smallest_scale)), largest_u_(1 / min_scale_) {}
 
   /// Starts from parameters, and changes them.
   KOKKOS_FUNCTION void improve(double& mean, double& scale) const {
@@ -32,7 +32,7 @@ class LogisticFit {
       if (!climb(step, at, likelihood) && !climb(step_of_scale(at, slope), at, likelihood)) break;
     }
     mean = at.w / at.u;
-    scale = 1 / at.u;
+    scale = larger(1 / at.u, min_scale_);
   }
 
  private:
@@ -141,7 +141,7 @@ class LogisticFit {
 
   Counts const& counts_;
   Index last_;
-  double largest_u_;
+  double min_scale_, largest_u_;
 };
 
 }  // namespace hornbill::circuit::detail

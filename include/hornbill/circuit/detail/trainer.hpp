@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include <hornbill/circuit/training.hpp>
 
 namespace hornbill::circuit::detail {
@@ -56,9 +54,9 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
   total_weight_ =
       weights_.empty() ? static_cast<double>(samples.size()) : std::accumulate(weights_.begin(), weights_.end(), 0.0);
   if (!(total_weight_ > 0)) throw InputError("training", "samples", "there are none with a weight");
-  if (state_.batch < 0 || (state_.batch > 0 && state_.batch >= num_batches()))
-    throw InputError("training", "batch", fmt::format("is {}; an epoch has {}", state_.batch, num_batches()));
+  if (std::isinf(total_weight_)) throw InputError("training", "weights", "add to more than a number can hold");
   auto host_flow_plan = make_flow_plan(plan);
+  validate(state_, options_, num_batches(), plan, host_flow_plan);
   require_fit<Value>(plan, host_flow_plan, options_);
   plan_ = make_plan(exec, plan);
   flow_plan_ = make_flow_plan(exec, std::move(host_flow_plan));
@@ -70,7 +68,6 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
   flows_ = make_flows(exec, plan_, flow_plan_);
   if (options.update != Update::anemone) return;
   auto const momentum = [&](char const* name, std::vector<double>& known, std::size_t count) {
-    if (!known.empty() && known.size() != count) throw ShapeError("momentum", count, known.size());
     known.resize(count);
     auto view = to_view<double, MemorySpace>(exec, name, known);
     known = {};
@@ -147,7 +144,7 @@ void Trainer<Value, ExecutionSpace>::learn(double weight) {
   if (options_.update == Update::anemone) {
     follow_momentum(weight);
     options.step_size = 1;
-    options.pseudocount = share;
+    options.pseudocount = share * step_size;
     em_step(exec_, plan_, flow_plan_, distributions_, flows_, flows_.input_nodes, input_momentum_, options,
             parameters_);
     return;
