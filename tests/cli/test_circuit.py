@@ -5,6 +5,7 @@ import json
 import math
 import os
 import subprocess
+import time
 
 from support import GOLDEN, PROGRAM, SOURCE, CommandLine, main, run
 
@@ -103,22 +104,27 @@ class Circuit(CommandLine):
         for of_weights, of_repeats in zip(a["epochs"], b["epochs"]):
             self.assertAlmostEqual(of_weights["mean_log_likelihood"], of_repeats["mean_log_likelihood"], places=11)
 
+    def kill_behind_a_checkpoint(self, checkpoint, *train):
+        """Starts a training, and kills it soon after it wrote a checkpoint. Whether it was still there."""
+        def written():
+            return os.stat(checkpoint).st_mtime_ns if os.path.exists(checkpoint) else None
+
+        before = written()
+        process = subprocess.Popen([PROGRAM, *map(str, train), "--checkpoint", checkpoint, "--checkpoint-seconds", "0", "-o", "parts.h5"], stdout=subprocess.DEVNULL)
+        while written() == before and process.poll() is None:
+            time.sleep(0.001)
+        process.kill()
+        return process.wait() != 0
+
     def test_a_training_that_is_stopped_goes_on(self):
         """Killed at any time; what comes out is what would have come out, bit for bit."""
         self.write("many.csv", ROWS * 400)
         run("circuit", "build", "hmm", "--steps", 3, "--states", 40, "--categories", 2, "-o", "c.h5")
         for update in ("full", "mini", "anemone"):
             with self.subTest(update=update):
-                train = ("circuit", "train", "c.h5", "many.csv", "--update", update, "--epochs", 12, "--batch", 64)
+                train = ("circuit", "train", "c.h5", "many.csv", "--update", update, "--epochs", 25, "--batch", 64)
                 whole = run(*train, "-o", "whole.h5")[0].split("\n")
-                kills = 0
-                for milliseconds in (60, 90, 120, 150, 180):
-                    process = subprocess.Popen([PROGRAM, *map(str, train), "--checkpoint", f"{update}.h5", "--checkpoint-seconds", "0", "-o", "parts.h5"], stdout=subprocess.DEVNULL)
-                    try:
-                        process.wait(milliseconds / 1000)
-                    except subprocess.TimeoutExpired:
-                        process.kill()
-                        kills += process.wait() != 0
+                kills = sum(self.kill_behind_a_checkpoint(f"{update}.h5", *train) for _ in range(3))
                 parts = run(*train, "--checkpoint", f"{update}.h5", "-o", "parts.h5")[0].split("\n")
                 self.assertGreater(kills, 0)
                 self.assertTrue("goes on in epoch" in parts[0] or "has seen all epochs" in parts[0], parts[0])

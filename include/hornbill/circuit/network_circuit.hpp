@@ -13,7 +13,7 @@ namespace hornbill::circuit {
 /// A network in which nothing is possible.
 class ImpossibleNetworkError : public InputError {
  public:
-  using InputError::InputError;
+  explicit ImpossibleNetworkError(std::string const& message) : InputError(message) {}
 };
 
 /// A circuit whose samples are as probable as the network's assignments are, beside all others.
