@@ -67,15 +67,7 @@ Offset count_uncertain(test::RandomCircuit const& made, Samples const& samples, 
 /// A chain of hidden states with transitions that are given; each step emits a Bernoulli's value.
 test::RandomCircuit chain(Index steps, Index states, std::function<double(Index, Index)> const& transition,
                           std::function<double(Index)> const& emission, std::function<double(Index)> const& initial) {
-  CircuitBuilder builder(steps);
-  Index const emissions = builder.add_inputs(steps - 1, InputKind::bernoulli, 2, states);
-  Index last = builder.add_products({emissions}), sums = -1;
-  for (Index t = steps - 2; t >= 0; --t) {
-    sums = sums < 0 ? builder.add_sums(states, {last}) : builder.add_tied_sums(sums, {last});
-    last = builder.add_products({builder.add_tied_inputs(t, emissions), sums});
-  }
-  builder.add_sums(1, {last});
-  test::RandomCircuit made{std::move(builder).build(), {}};
+  test::RandomCircuit made{make_circuit(circuit::HiddenMarkovModel{steps, states, {InputKind::bernoulli, 2}}), {}};
   for (Index i = 0; i < states; ++i)
     for (Index j = 0; j < states; ++j) made.parameters.sum.push_back(transition(i, j));
   for (Index i = 0; i < states; ++i) made.parameters.sum.push_back(initial(i));

@@ -434,15 +434,7 @@ TEST_CASE_TEMPLATE("circuit training: values too small for a tile are learnt fro
     std::mt19937 random(seed);
     auto const power = [&] { return std::pow(10.0, -static_cast<double>(random() % 30)); };
     constexpr Index steps = 20, states = 4;
-    CircuitBuilder builder(steps);
-    Index const emissions = builder.add_inputs(steps - 1, InputKind::categorical, 2, states);
-    Index last = builder.add_products({emissions}), sums = -1;
-    for (Index t = steps - 2; t >= 0; --t) {
-      sums = sums < 0 ? builder.add_sums(states, {last}) : builder.add_tied_sums(sums, {last});
-      last = builder.add_products({builder.add_tied_inputs(t, emissions), sums});
-    }
-    builder.add_sums(1, {last});
-    test::RandomCircuit made{std::move(builder).build(), {}};
+    test::RandomCircuit made{make_circuit(circuit::HiddenMarkovModel{steps, states, {InputKind::categorical, 2}}), {}};
     made.parameters = circuit::initial_parameters(made.circuit, seed);
     auto const set_row = [&](double* row, Index size) {
       for (Index i = 0; i < size; ++i) row[i] = static_cast<float>(random() % 3 == 0 ? 0 : power());

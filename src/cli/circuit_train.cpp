@@ -172,7 +172,8 @@ class TrainingRun {
       if (is_end)
         report({trainer.epoch(), trainer.finished(), trainer.finished().samples - std::exchange(samples_before_, 0),
                 seconds_since(epoch_start_)});
-      if (is_end || seconds_since(last_checkpoint) >= a_.checkpoint_seconds) {
+      bool const is_due = is_end || seconds_since(last_checkpoint) >= a_.checkpoint_seconds;
+      if (is_due && !a_.checkpoint.empty()) {  // a state is much to copy
         write_checkpoint(trainer.state());
         last_checkpoint = Clock::now();
       }
@@ -200,7 +201,6 @@ class TrainingRun {
   }
 
   void write_checkpoint(circuit::TrainingState state) const {
-    if (a_.checkpoint.empty()) return;
     io::Checkpoint checkpoint{inputs_.stored, options_, std::move(state), name_of_precision(a_.run),
                               inputs_.fingerprint};
     checkpoint.stored.parameters = std::exchange(checkpoint.state.parameters, {});

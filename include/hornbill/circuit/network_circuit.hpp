@@ -2,6 +2,7 @@
 /// Circuits of Bayesian networks, factor graphs, and any tables of probabilities.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <hornbill/circuit/circuit.hpp>

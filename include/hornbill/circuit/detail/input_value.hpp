@@ -50,11 +50,6 @@ struct InputValues {
     return scaled_exp(log_coefficient + (k > 0 ? k * Kokkos::log(p) : 0) + (k < n ? (n - k) * Kokkos::log1p(-p) : 0));
   }
 
-  /// ln of the logistic function.
-  KOKKOS_FUNCTION static double log_logistic(double t) {
-    return t < 0 ? t - Kokkos::log1p(Kokkos::exp(t)) : -Kokkos::log1p(Kokkos::exp(-t));
-  }
-
   /// F(b) - F(a) = F(b) F(-a) (1 - e^(a - b)), in which nothing cancels.
   KOKKOS_FUNCTION static Scaled logistic_bin(Index k, Index last, double mean, double scale) {
     double const low = (k - 0.5 - mean) / scale, high = (k + 0.5 - mean) / scale;

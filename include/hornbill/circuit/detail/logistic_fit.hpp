@@ -49,9 +49,6 @@ class LogisticFit {
   KOKKOS_FUNCTION static double logistic(double t) {
     return t < 0 ? Kokkos::exp(t) / (1 + Kokkos::exp(t)) : 1 / (1 + Kokkos::exp(-t));
   }
-  KOKKOS_FUNCTION static double log_logistic(double t) {
-    return t < 0 ? t - Kokkos::log1p(Kokkos::exp(t)) : -Kokkos::log1p(Kokkos::exp(-t));
-  }
 
   KOKKOS_FUNCTION double log_likelihood(Point const& at) const {
     double result = 0;

@@ -82,6 +82,11 @@ KOKKOS_INLINE_FUNCTION Scaled scaled_exp(double log) {
   return scaled(Kokkos::exp(rest), static_cast<Exponent>(exponent));
 }
 
+/// ln of the logistic function.
+KOKKOS_INLINE_FUNCTION double log_logistic(double t) {
+  return t < 0 ? t - Kokkos::log1p(Kokkos::exp(t)) : -Kokkos::log1p(Kokkos::exp(-t));
+}
+
 KOKKOS_INLINE_FUNCTION Scaled product(Scaled const& a, Scaled const& b) {
   if (a.mantissa == 0 || b.mantissa == 0) return {};
   return scaled(a.mantissa * b.mantissa, a.exponent + b.exponent);
