@@ -117,7 +117,7 @@ void add_learning(json& line, Exec const& exec, circuit::Circuit const& made,
   line["em_ms"] =
       ms([&] { em_step<Value>(exec, plan, flow_plan, distributions, flows, {}, {}, {.step_size = 1e-6}, parameters); });
   circuit::TrainingOptions const options{.batch_size = a.batch};
-  line["training_bytes"] = circuit::bytes_of_training<Value>(plan.host, host, options);
+  line["training_bytes"] = circuit::bytes_of_training<Value>(plan.host, flow_plan.host, options);
 }
 
 template <class Value, class Exec>
@@ -135,9 +135,9 @@ std::vector<double> measure(json line, Exec const& exec, circuit::Circuit const&
   line.update({{"forward_ms", 1e3 * forward_time.median},
                {"least_ms", 1e3 * forward_time.least},
                {"tera_operations_a_second", 2e-12 * edges * a.batch / forward_time.median},
-               {"state_bytes", circuit::bytes_of_state<Value>(host, a.batch)},
-               {"parameter_bytes", circuit::bytes_of_parameters<Value>(host)},
-               {"plan_bytes", circuit::bytes_of_plan(host)},
+               {"state_bytes", circuit::bytes_of_state<Value>(plan.host, a.batch)},
+               {"parameter_bytes", circuit::bytes_of_parameters<Value>(plan.host)},
+               {"plan_bytes", circuit::bytes_of_plan(plan.host)},
                {"uncertain", std::count(certain.begin(), certain.begin() + a.batch, 0)},
                {"precision", std::is_same_v<Value, float> ? "fp32" : "fp64"}});
   if (expected) add_errors(line, found, *expected);

@@ -1,6 +1,7 @@
 // Batches of samples, and the memory that they take.
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +57,18 @@ std::size_t bytes_of(std::vector<T> const& values) {
   return values.size() * sizeof(T);
 }
 
+/// Of columns for matrix units.   \param of_sample  beside planes and exponents
+std::size_t bytes_of_columns(Index count, Index batch_size, std::size_t of_sample) {
+  auto const block = sizeof(std::uint16_t) * 2 * tile_size * tile_size;
+  return static_cast<std::size_t>(count) *
+         (block * static_cast<std::size_t>(detail::blocks_of(batch_size)) +
+          (sizeof(Exponent) + of_sample) * static_cast<std::size_t>(detail::stride_of(batch_size)));
+}
+
+/// Whether they do Values.
+template <class Value>
+constexpr bool has_planes = std::is_same_v<Value, float>;
+
 /// Of each of a state's samples.
 template <class Value>
 std::size_t bytes_of_sample(HostPlan const& plan) {
@@ -69,7 +82,8 @@ std::size_t bytes_of_sample(HostPlan const& plan) {
 template <class Value>
 std::size_t bytes_of_state(HostPlan const& plan, Index batch_size) {
   return bytes_of_sample<Value>(plan) * static_cast<std::size_t>(detail::stride_of(batch_size)) +
-         sizeof(Offset) * static_cast<std::size_t>(plan.num_variables);
+         sizeof(Offset) * static_cast<std::size_t>(plan.num_variables) +
+         (has_planes<Value> ? bytes_of_columns(plan.dense.max_terms, batch_size, 2 * sizeof(float)) : 0);
 }
 template std::size_t bytes_of_state<float>(HostPlan const&, Index);
 template std::size_t bytes_of_state<double>(HostPlan const&, Index);
@@ -78,13 +92,20 @@ std::size_t bytes_of_plan(HostPlan const& plan) {
   return bytes_of(plan.tiles) + bytes_of(plan.tile_of_row) + bytes_of(plan.inputs) + bytes_of(plan.input_tiles) +
          bytes_of(plan.product_tiles) + bytes_of(plan.row_factors) + bytes_of(plan.factor_rows) + bytes_of(plan.terms) +
          bytes_of(plan.term_factors) + bytes_of(plan.sum_tiles) + bytes_of(plan.segment_offsets) +
-         bytes_of(plan.segments);
+         bytes_of(plan.segments) + bytes_of(plan.dense.weight_tiles) + bytes_of(plan.dense.terms) +
+         bytes_of(plan.dense.product_offsets) + bytes_of(plan.dense.products);
 }
+
+namespace {
+constexpr std::size_t bytes_of_weight_tile =
+    sizeof(std::uint16_t) * 2 * tile_size * tile_size + sizeof(Exponent) + sizeof(float);
+}  // namespace
 
 template <class Value>
 std::size_t bytes_of_parameters(HostPlan const& plan) {
   return sizeof(Value) * static_cast<std::size_t>(plan.num_sum_parameters + plan.num_categorical) +
-         sizeof(double) * static_cast<std::size_t>(plan.num_scalars);
+         sizeof(double) * static_cast<std::size_t>(plan.num_scalars) +
+         (has_planes<Value> ? plan.dense.weight_tiles.size() * bytes_of_weight_tile : 0);
 }
 template std::size_t bytes_of_parameters<float>(HostPlan const&);
 template std::size_t bytes_of_parameters<double>(HostPlan const&);
@@ -92,7 +113,13 @@ template std::size_t bytes_of_parameters<double>(HostPlan const&);
 template <class Value>
 std::size_t bytes_of_flow_state(HostPlan const& plan, HostFlowPlan const& flow_plan, Index batch_size) {
   auto const rows = static_cast<std::size_t>(plan.num_rows) + static_cast<std::size_t>(flow_plan.num_own_rows);
-  return (sizeof(Value) * rows + sizeof(Index)) * static_cast<std::size_t>(detail::stride_of(batch_size));
+  auto const bytes = (sizeof(Value) * rows + sizeof(Index)) * static_cast<std::size_t>(detail::stride_of(batch_size));
+  if (!has_planes<Value>) return bytes;
+  auto const& dense = flow_plan.dense;
+  auto const of_output = sizeof(float) * tile_size + sizeof(Exponent);
+  return bytes + bytes_of_columns(dense.max_sums, batch_size, 0) + bytes_of_columns(dense.max_terms, batch_size, 0) +
+         of_output * static_cast<std::size_t>(dense.max_outputs) *
+             static_cast<std::size_t>(detail::stride_of(batch_size));
 }
 template std::size_t bytes_of_flow_state<float>(HostPlan const&, HostFlowPlan const&, Index);
 template std::size_t bytes_of_flow_state<double>(HostPlan const&, HostFlowPlan const&, Index);
@@ -101,7 +128,9 @@ std::size_t bytes_of_plan(HostFlowPlan const& plan) {
   return bytes_of(plan.terms) + bytes_of(plan.term_offsets) + bytes_of(plan.term_segments) + bytes_of(plan.own_rows) +
          bytes_of(plan.writes) + bytes_of(plan.gathers) + bytes_of(plan.sources) + bytes_of(plan.unused_rows) +
          bytes_of(plan.parameter_tiles) + bytes_of(plan.parameter_uses) + bytes_of(plan.input_statistics) +
-         bytes_of(plan.input_uses);
+         bytes_of(plan.input_uses) + bytes_of(plan.dense.product_offsets) + bytes_of(plan.dense.products) +
+         bytes_of(plan.dense.sums) + bytes_of(plan.dense.terms) + bytes_of(plan.dense.parameters) +
+         bytes_of(plan.dense.uses);
 }
 
 std::size_t bytes_of_flows(HostPlan const& plan, HostFlowPlan const& flow_plan) {

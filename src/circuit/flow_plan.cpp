@@ -7,6 +7,7 @@
 
 #include <hornbill/circuit/flow_plan.hpp>
 
+#include "dense_flow_plan.hpp"
 #include "parameter_tiles.hpp"
 
 namespace hornbill::circuit {
@@ -23,6 +24,7 @@ class FlowPlanner {
     plan_steps();
     plan_inputs();
     flow_.parameter_tiles = tiles_of_parameters(plan_, flow_.parameter_uses);
+    plan_dense_flows(plan_, flow_);
     return std::move(flow_);
   }
 
@@ -93,18 +95,32 @@ class FlowPlanner {
   }
 
   void plan_steps() {
-    auto const terms_of = terms_by_layer();
+    auto terms_of = terms_by_layer();
     flow_.own_rows.assign(plan_.terms.size(), -1);
     has_flow_.assign(static_cast<std::size_t>(plan_.num_rows), false);
     for (auto l = plan_.layers.size(); l-- > 0;) {
       auto const terms_begin = static_cast<Index>(flow_.terms.size()),
                  gathers_begin = static_cast<Index>(flow_.gathers.size());
+      auto const dense = std::ranges::stable_partition(terms_of[l], [&](Index t) { return !is_dense(t, l); });
+      auto const dense_begin = terms_begin + static_cast<Index>(dense.begin() - terms_of[l].begin());
       flow_.terms.insert(flow_.terms.end(), terms_of[l].begin(), terms_of[l].end());
       auto const& layer = plan_.layers[l];
       plan_gathers(layer.kind == NodeKind::product ? flows_of_products(layer) : flows_of_terms(terms_of[l]));
-      flow_.steps.push_back({static_cast<Index>(l), terms_begin, static_cast<Index>(flow_.terms.size()), gathers_begin,
-                             static_cast<Index>(flow_.gathers.size())});
+      flow_.steps.push_back({static_cast<Index>(l), terms_begin, static_cast<Index>(flow_.terms.size()), dense_begin,
+                             gathers_begin, static_cast<Index>(flow_.gathers.size())});
     }
+  }
+
+  /// Whether matrix units do a term's flow: all sums that have it are of one layer, which they do.
+  bool is_dense(Index t, std::size_t layer) const {
+    auto const& [kind, begin, end] = plan_.layers[layer];
+    if (!plan_.dense.is_dense(static_cast<Index>(layer))) return false;
+    auto const first = plan_.segment_offsets[static_cast<std::size_t>(begin)],
+               last = plan_.segment_offsets[static_cast<std::size_t>(end)];
+    auto const i = static_cast<std::size_t>(t);
+    return std::all_of(flow_.term_segments.begin() + flow_.term_offsets[i],
+                       flow_.term_segments.begin() + flow_.term_offsets[i + 1],
+                       [&](TermSegment const& of) { return of.segment >= first && of.segment < last; });
   }
 
   /// Terms by the first layer of which they are: there the last of their sums has its flow.

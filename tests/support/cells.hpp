@@ -20,6 +20,8 @@ using AnyHost = Kokkos::DefaultHostExecutionSpace;
 }  // namespace hornbill::test
 
 #define HORNBILL_CELL_OF_DOUBLE(SPACE) hornbill::test::Cell<SPACE, double>
+#define HORNBILL_CELL_OF_FLOAT(SPACE) hornbill::test::Cell<SPACE, float>
 #define HORNBILL_CELLS_OF_VALUES(SPACE) hornbill::test::Cell<SPACE, double>, hornbill::test::Cell<SPACE, float>
 #define HORNBILL_TEST_CELLS HORNBILL_LIST_BACKENDS(HORNBILL_CELLS_OF_VALUES)
 #define HORNBILL_DOUBLE_CELLS HORNBILL_LIST_BACKENDS(HORNBILL_CELL_OF_DOUBLE)
+#define HORNBILL_FLOAT_CELLS HORNBILL_LIST_BACKENDS(HORNBILL_CELL_OF_FLOAT)

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <Kokkos_Core.hpp>
-
 #include <hornbill/circuit/host_plan.hpp>
 
 namespace hornbill::circuit {
@@ -28,6 +26,7 @@ struct FlowGather {
 struct FlowStep {
   Index layer;                   ///< in HostPlan::layers
   Index terms_begin, terms_end;  ///< in HostFlowPlan::terms: those of which all sums are done now
+  Index dense_begin;             ///< from which on matrix units do them
   Index gathers_begin, gathers_end;
 };
 
@@ -69,9 +68,11 @@ struct HostFlowPlan {
   std::vector<ParameterTile> parameter_tiles;
   std::vector<ParameterUse> parameter_uses;
   std::vector<InputStatistics> input_statistics;
-  std::vector<Index> input_uses;  ///< tiles
-  Offset num_statistics = 0;      ///< see Flows::input
-  Offset num_input_nodes = 0;     ///< of vectors with parameters of their own
+  std::vector<Index> input_uses;   ///< tiles
+  Offset num_statistics = 0;       ///< see Flows::input
+  Offset num_input_nodes = 0;      ///< of vectors with parameters of their own
+  Index num_plain_parameters = 0;  ///< parameter tiles in front, which matrix units do not do
+  HostDenseFlowPlan dense;
 };
 
 /// Plans the pass from the root to the inputs.

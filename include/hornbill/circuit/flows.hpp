@@ -14,6 +14,16 @@
 
 namespace hornbill::circuit {
 
+/// What matrix units sum up, on the device.
+template <class MemorySpace>
+struct DenseFlowPlan {
+  Kokkos::View<Offset const*, MemorySpace> product_offsets;
+  Kokkos::View<TileProduct const*, MemorySpace> products;
+  Kokkos::View<Index const*, MemorySpace> sums, terms;
+  Kokkos::View<DenseParameters const*, MemorySpace> parameters;
+  Kokkos::View<DenseUse const*, MemorySpace> uses;
+};
+
 /// A flow plan on the device.
 template <class MemorySpace>
 struct FlowPlan {
@@ -30,6 +40,15 @@ struct FlowPlan {
   Kokkos::View<ParameterUse const*, MemorySpace> parameter_uses;
   Kokkos::View<InputStatistics const*, MemorySpace> input_statistics;
   Kokkos::View<Index const*, MemorySpace> input_uses;
+  DenseFlowPlan<MemorySpace> dense;
+};
+
+/// Memory of flows by matrix units.
+template <class MemorySpace>
+struct DenseFlowState {
+  Columns<MemorySpace> sums, terms;                ///< of a layer, or a group of layers
+  Kokkos::View<float*, MemorySpace> outputs;       ///< [terms of a step, 64, stride]
+  Kokkos::View<Exponent*, MemorySpace> exponents;  ///< [terms of a step, stride]
 };
 
 /// Flows of a batch of samples, of rows of a state. A product that is not stored has none: what it would have is formed
@@ -39,6 +58,7 @@ struct FlowState {
   Kokkos::View<Value*, MemorySpace> rows;      ///< [num_rows, stride]; of sums, divided by their mantissas
   Kokkos::View<Value*, MemorySpace> own_rows;  ///< [num_own_rows, stride]
   Kokkos::View<Index*, MemorySpace> is_known;  ///< [stride] 1 where a sample has flows; else they mean nothing
+  DenseFlowState<MemorySpace> dense;
 };
 
 /// Sums of flows over samples, each sample's times its weight.

@@ -6,8 +6,15 @@
 #include <vector>
 
 #include <hornbill/circuit/circuit.hpp>
+#include <hornbill/circuit/dense_plan.hpp>
 
 namespace hornbill::circuit {
+
+/// An exponent of 2: of 64 bits, since those of factors add.
+using Exponent = std::int64_t;
+
+/// Exponent of values that are all 0.
+inline constexpr Exponent no_exponent = -(Exponent{1} << 60);
 
 /// Most nodes of a tile.
 inline constexpr Index tile_size = 64;
@@ -90,6 +97,7 @@ struct Layer {
 struct PlanOptions {
   /// products of more factors are stored, even if they are next to sums alone
   Index max_fused_factors = 4;
+  MatrixUnits matrix_units = MatrixUnits::automatic;
 };
 
 /// Tiles, terms and layers.
@@ -113,6 +121,8 @@ struct HostPlan {
   Offset num_sum_parameters = 0, num_input_parameters = 0;
   Offset num_categorical = 0, num_scalars = 0;    ///< input parameters of categoricals, and of other kinds
   std::vector<InputParameters> input_parameters;  ///< of vectors of inputs, tied ones once
+  MatrixUnits matrix_units = MatrixUnits::automatic;
+  HostDensePlan dense;  ///< of a plan on a backend that uses it
   double elapsed_seconds = 0;
 };
 

@@ -2,11 +2,22 @@
 /// A plan where it will run, and parameters there.
 #pragma once
 
+#include <cstdint>
+
 #include <Kokkos_Core.hpp>
 
 #include <hornbill/circuit/host_plan.hpp>
 
 namespace hornbill::circuit {
+
+/// The layers that matrix units do; without any, views of no entries.
+template <class MemorySpace>
+struct DensePlan {
+  Kokkos::View<WeightTile const*, MemorySpace> weight_tiles;
+  Kokkos::View<Index const*, MemorySpace> terms;
+  Kokkos::View<Offset const*, MemorySpace> product_offsets;
+  Kokkos::View<TileProduct const*, MemorySpace> products;
+};
 
 /// A plan on the device, of any values; any number of states share it.
 template <class MemorySpace>
@@ -24,12 +35,21 @@ struct Plan {
   Kokkos::View<Index const*, MemorySpace> sum_tiles;
   Kokkos::View<Offset const*, MemorySpace> segment_offsets;
   Kokkos::View<Segment const*, MemorySpace> segments;
+  DensePlan<MemorySpace> dense;
 };
 
-/// Copies a plan to where it will run.
+/// Copies a plan to where it will run, and adds to it what matrix units do there.
 /// \note waits for `exec`
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
+
+/// Weights as matrix units read them: numbers of single precision as two planes of half precision.
+template <class MemorySpace>
+struct WeightPlanes {
+  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [weight tiles, 2, 64, 64]
+  Kokkos::View<Exponent*, MemorySpace> exponents;    ///< [weight tiles] of 2, that a tile is multiplied by
+  Kokkos::View<float*, MemorySpace> losses;          ///< [weight tiles] errors beside rounding, in units of that
+};
 
 /// Parameters on the device.
 template <class Value, class MemorySpace>
@@ -39,6 +59,7 @@ struct DeviceParameters {
   Kokkos::View<double*, MemorySpace> scalars;     ///< [num_scalars], of other inputs than categoricals
   /// the smallest parameters that are not 0, before they were made Values
   double smallest_sum = 1, smallest_categorical = 1;
+  WeightPlanes<MemorySpace> planes;  ///< of single precision, where matrix units read them
 };
 
 /// Copies parameters to the device.   \throws ShapeError

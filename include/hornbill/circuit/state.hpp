@@ -12,11 +12,16 @@
 
 namespace hornbill::circuit {
 
-/// An exponent of 2: of 64 bits, since those of factors add.
-using Exponent = std::int64_t;
-
-/// Exponent of a tile whose values are all 0.
-inline constexpr Exponent no_exponent = -(Exponent{1} << 60);
+/// Columns that matrix units multiply: of each up to 64 values of each sample, as two planes of half precision, with a
+/// power of 2 for each sample.
+template <class MemorySpace>
+struct Columns {
+  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [columns, blocks of 64 samples, 2, 64 values, 64 samples]
+  Kokkos::View<Exponent*, MemorySpace> exponents;    ///< [columns, stride]
+  Kokkos::View<float*, MemorySpace> errors, losses;  ///< [columns, stride] of each value, in units of 2^exponent
+  Index blocks = 0;                                  ///< of samples
+  Offset stride = 0;
+};
 
 /// Values of a batch of samples.
 ///
@@ -38,6 +43,7 @@ struct State {
   Kokkos::View<double*, MemorySpace> soft;          ///< [categories of these variables, stride]
   Kokkos::View<double*, MemorySpace> log_likelihood;    ///< [stride], ln p(sample), or -infinity
   Kokkos::View<std::uint8_t*, MemorySpace> is_certain;  ///< [stride] whether that is right but for rounding
+  Columns<MemorySpace> terms;                           ///< of a layer, where matrix units do some
 };
 
 /// Bytes that a state takes on the device, beside those of the plan, of parameters and of likelihoods.   \units bytes

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <hornbill/circuit/learning.hpp>
@@ -76,6 +77,7 @@ class Trainer {
   EpochSums finished_;
   std::vector<Offset> order_;  ///< of samples in this epoch
   Plan<MemorySpace> plan_;
+  std::optional<Plan<MemorySpace>> plain_plan_;  ///< for batches of which matrix units are not certain
   FlowPlan<MemorySpace> flow_plan_;
   Distributions<MemorySpace> distributions_;
   DeviceParameters<Value, MemorySpace> parameters_;

@@ -9,6 +9,7 @@
 #include <hornbill/circuit/backward.hpp>
 #include <hornbill/circuit/detail/exact_flows.hpp>
 #include <hornbill/circuit/detail/input_flows.hpp>
+#include <hornbill/circuit/detail/matrix_units.hpp>
 #include <hornbill/circuit/detail/parameter_flows.hpp>
 #include <hornbill/circuit/forward.hpp>
 
@@ -40,10 +41,10 @@ TermFlows<Value, MemorySpace> term_flows(Plan<MemorySpace> const& plan, FlowPlan
           0};
 }
 
-/// The flows of a layer's sums, which are complete, to the terms that have no others.
+/// The flows of a layer's sums, which are complete, divided by their values.
 template <class Value, class ExecutionSpace, class MemorySpace>
-void pass_to_terms(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, TermFlows<Value, MemorySpace> of,
-                   FlowStep const& step) {
+void divide_flows(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, TermFlows<Value, MemorySpace> const& of,
+                  FlowStep const& step) {
   constexpr int width = samples_of_thread<ExecutionSpace>;
   auto const& layer = plan.host.layers[static_cast<std::size_t>(step.layer)];
   SampleBlocks<width> const blocks{of.num_samples};
@@ -51,8 +52,13 @@ void pass_to_terms(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, Te
       "hornbill::circuit::divide_flows",
       Items<ExecutionSpace>(exec, 0, Offset{layer.end - layer.begin} * blocks.count()),
       DivideFlows<Value, MemorySpace, width>{plan.tiles, plan.sum_tiles, of.in.values, of.flows, blocks, layer.begin});
-  of.begin = step.terms_begin;
-  Offset const terms = step.terms_end - step.terms_begin;
+}
+
+/// From there to the terms that have no others, but for those that matrix units do.
+template <class Value, class ExecutionSpace, class MemorySpace>
+void pass_to_terms(ExecutionSpace const& exec, TermFlows<Value, MemorySpace> of, Index begin, Index end) {
+  of.begin = begin;
+  Offset const terms = end - begin;
   constexpr char const* label = "hornbill::circuit::term_flows";
   if constexpr (runs_on_host<ExecutionSpace>) {
     using Functor = TermFlowsOnHost<Value, MemorySpace>;
@@ -65,8 +71,21 @@ void pass_to_terms(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, Te
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
-void add_parameter_flows(ExecutionSpace const& exec, ParameterFlows<Value, MemorySpace> const& of) {
-  Offset const tiles = std::ssize(of.parameter_tiles);
+void pass_layer(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, FlowPlan<MemorySpace> const& flow_plan,
+                DeviceParameters<Value, MemorySpace> const& parameters, TermFlows<Value, MemorySpace> const& of,
+                FlowState<Value, MemorySpace> const& flows, FlowStep const& step) {
+  if constexpr (may_be_dense<Value, ExecutionSpace>)
+    if (plan.host.dense.is_dense(step.layer)) {
+      pass_by_matrix_units(exec, plan, flow_plan, parameters, of, flows.dense, step);
+      return pass_to_terms(exec, of, step.terms_begin, step.dense_begin);
+    }
+  divide_flows(exec, plan, of, step);
+  pass_to_terms(exec, of, step.terms_begin, step.terms_end);
+}
+
+/// \param tiles  those in front
+template <class Value, class ExecutionSpace, class MemorySpace>
+void add_parameter_flows(ExecutionSpace const& exec, ParameterFlows<Value, MemorySpace> const& of, Offset tiles) {
   constexpr char const* label = "hornbill::circuit::parameter_flows";
   if constexpr (runs_on_host<ExecutionSpace>)
     Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles), ParameterFlowsOnHost<Value, MemorySpace>{of});
@@ -76,13 +95,26 @@ void add_parameter_flows(ExecutionSpace const& exec, ParameterFlows<Value, Memor
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
+void add_input_flows_by_team(ExecutionSpace const& exec, char const* label, Offset tiles,
+                             InputFlows<Value, MemorySpace> const& of) {
+  using Functor = InputFlowsByTeam<Value, MemorySpace>;
+  constexpr Offset enough_teams = 1024, most_of_tile = 16;
+  auto const teams = static_cast<int>(std::clamp<Offset>(enough_teams / std::max<Offset>(tiles, 1), 1, most_of_tile));
+  if (tiles == 0) return;
+  Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Functor::team_size>> policy(
+      exec, static_cast<int>(tiles * teams), Functor::team_size);
+  policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes_of<typename Functor::Scratch>));
+  Kokkos::parallel_for(label, policy, Functor{of, teams});
+}
+
+template <class Value, class ExecutionSpace, class MemorySpace>
 void add_input_flows(ExecutionSpace const& exec, InputFlows<Value, MemorySpace> const& of) {
   Offset const tiles = std::ssize(of.input_statistics);
   constexpr char const* label = "hornbill::circuit::input_flows";
   if constexpr (runs_on_host<ExecutionSpace>)
     Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles), InputFlowsOnHost<Value, MemorySpace>{of});
   else
-    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * tile_size), of);
+    add_input_flows_by_team(exec, label, tiles, of);
 }
 
 }  // namespace hornbill::circuit::detail
@@ -109,6 +141,12 @@ FlowPlan<typename ExecutionSpace::memory_space> make_flow_plan(ExecutionSpace co
   copy(plan.parameter_uses, "parameter_uses", host.parameter_uses);
   copy(plan.input_statistics, "input_statistics", host.input_statistics);
   copy(plan.input_uses, "input_uses", host.input_uses);
+  copy(plan.dense.product_offsets, "flow_product_offsets", host.dense.product_offsets);
+  copy(plan.dense.products, "flow_products", host.dense.products);
+  copy(plan.dense.sums, "sums_of_groups", host.dense.sums);
+  copy(plan.dense.terms, "terms_of_groups", host.dense.terms);
+  copy(plan.dense.parameters, "dense_parameters", host.dense.parameters);
+  copy(plan.dense.uses, "dense_uses", host.dense.uses);
   plan.host = std::move(host);
   return plan;
 }
@@ -125,7 +163,9 @@ FlowState<Value, typename ExecutionSpace::memory_space> make_flow_state(
   return {allocate<Values>(exec, "hornbill::circuit::flows", static_cast<std::size_t>(plan.host.num_rows) * stride),
           allocate<Values>(exec, "hornbill::circuit::own_flows",
                            static_cast<std::size_t>(flow_plan.host.num_own_rows) * stride),
-          allocate<Kokkos::View<Index*, MemorySpace>>(exec, "hornbill::circuit::is_known", stride)};
+          allocate<Kokkos::View<Index*, MemorySpace>>(exec, "hornbill::circuit::is_known", stride),
+          std::is_same_v<Value, float> ? detail::make_dense_flow_state(exec, flow_plan.host.dense, state.batch_size)
+                                       : DenseFlowState<MemorySpace>{}};
 }
 
 template <class ExecutionSpace>
@@ -156,7 +196,7 @@ void backward(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_s
   detail::SampleBlocks<width> const blocks{state.num_samples};
   for (auto const& step : flow_plan.host.steps) {
     if (plan.host.layers[static_cast<std::size_t>(step.layer)].kind == NodeKind::sum)
-      detail::pass_to_terms(exec, plan, of, step);
+      detail::pass_layer(exec, plan, flow_plan, parameters, of, flows, step);
     Kokkos::parallel_for(
         "hornbill::circuit::gather_flows",
         detail::Items<ExecutionSpace>(exec, 0, Offset{step.gathers_end - step.gathers_begin} * blocks.count()),
@@ -177,9 +217,15 @@ void add_flows(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
   auto const [relative, unit] = detail::unit_weights(weights, state.num_samples);
   auto const on_device = hornbill::detail::to_view<Value, MemorySpace>(exec, "hornbill::circuit::weights", relative);
   auto const of = detail::term_flows(plan, flow_plan, parameters, state, of_batch);
-  detail::add_parameter_flows(
-      exec, detail::ParameterFlows<Value, MemorySpace>{of, flow_plan.parameter_tiles, flow_plan.parameter_uses,
-                                                       on_device, unit, sums.sum});
+  Offset plain = std::ssize(flow_plan.host.parameter_tiles);
+  if constexpr (detail::may_be_dense<Value, ExecutionSpace>) {
+    plain = flow_plan.host.num_plain_parameters;
+    detail::add_by_matrix_units(exec, plan, flow_plan, of, of_batch.dense, on_device, unit, sums.sum);
+  }
+  detail::add_parameter_flows(exec,
+                              detail::ParameterFlows<Value, MemorySpace>{
+                                  of, flow_plan.parameter_tiles, flow_plan.parameter_uses, on_device, unit, sums.sum},
+                              plain);
   detail::add_input_flows(
       exec, detail::InputFlows<Value, MemorySpace>{plan.tiles,
                                                    plan.inputs,

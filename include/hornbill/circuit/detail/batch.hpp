@@ -11,10 +11,14 @@ namespace hornbill::circuit::detail {
 
 /// Rows have room for a multiple of this many samples.
 inline constexpr Offset stride_unit = 64;
+/// Blocks of that many.
+constexpr Index blocks_of(Index batch_size) {
+  return static_cast<Index>((Offset{batch_size} + stride_unit - 1) / stride_unit);
+}
 /// Between rows: not a large power of 2, or the rows of a tile would share a few places of a cache.
 constexpr Offset stride_of(Index batch_size) {
   constexpr Offset line = 16;
-  Offset const room = (batch_size + stride_unit - 1) / stride_unit * stride_unit;
+  Offset const room = blocks_of(batch_size) * stride_unit;
   return room % (2 * stride_unit) == 0 ? room + line : room;
 }
 

@@ -3,7 +3,7 @@
 
 #include <hornbill/circuit/detail/input_value.hpp>
 #include <hornbill/circuit/detail/logistic_fit.hpp>
-#include <hornbill/circuit/detail/tile_values.hpp>
+#include <hornbill/circuit/detail/tile_team.hpp>
 #include <hornbill/circuit/em_options.hpp>
 #include <hornbill/circuit/flow_plan.hpp>
 
@@ -20,7 +20,7 @@ struct Mixture {
   }
 };
 
-/// A thread for each distribution of a sum. Reduces to the smallest parameter that is not 0.
+/// A distribution of a sum at a time. Reduces to the smallest parameter that is not 0.
 template <class Value, class MemorySpace>
 struct LearnSums {
   Kokkos::View<SumDistribution const*, MemorySpace> distributions;
@@ -36,11 +36,14 @@ struct LearnSums {
       if (!stays_zero(p)) ++mixture.count;
     });
     bool const stays = mixture.total < static_cast<double>(tiny<Value>) && options.pseudocount == 0;
-    for_each(d, [&](Offset p) {
-      if (!stays && !stays_zero(p)) parameters(p) = rounded_parameter<Value>(mixture(parameters(p), flows(p)));
-      if (parameters(p) > 0) smallest = smaller(smallest, static_cast<double>(parameters(p)));
-    });
+    for_each(d, [&](Offset p) { learn(p, stays, mixture, smallest); });
   }
+
+  KOKKOS_FUNCTION void learn(Offset p, bool stays, Mixture const& mixture, double& smallest) const {
+    if (!stays && !stays_zero(p)) parameters(p) = rounded_parameter<Value>(mixture(parameters(p), flows(p)));
+    if (parameters(p) > 0) smallest = smaller(smallest, static_cast<double>(parameters(p)));
+  }
+  KOKKOS_FUNCTION bool stays_zero(Offset p) const { return options.keep_zeros && parameters(p) == 0; }
 
  private:
   template <class Function>
@@ -48,7 +51,45 @@ struct LearnSums {
     for (Offset r = distributions(d).ranges_begin; r < distributions(d).ranges_end; ++r)
       for (Offset p = ranges(r).first; p < ranges(r).first + ranges(r).count; ++p) function(p);
   }
-  KOKKOS_FUNCTION bool stays_zero(Offset p) const { return options.keep_zeros && parameters(p) == 0; }
+};
+
+/// The form for a GPU: a warp has a distribution.
+template <class Value, class ExecutionSpace>
+struct LearnSumsByWarp {
+  static constexpr int warps = 8, lanes = 32;  ///< of a team
+  LearnSums<Value, typename ExecutionSpace::memory_space> of;
+
+  KOKKOS_FUNCTION void operator()(typename Kokkos::TeamPolicy<ExecutionSpace>::member_type const& member,
+                                  double& smallest) const {
+    Offset const d = Offset{member.league_rank()} * warps + member.team_rank();
+    if (d >= static_cast<Offset>(of.distributions.extent(0))) return;
+    auto const [begin, end] = of.distributions(d);
+    Mixture mixture{of.options.step_size, of.options.pseudocount, 0, 0};
+    for (Offset r = begin; r < end; ++r) {
+      auto const range = of.ranges(r);
+      double total = 0;
+      Offset count = range.count;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, range.count),
+          [&](Offset i, double& sum) { sum += of.flows(range.first + i); }, total);
+      if (of.options.keep_zeros)
+        Kokkos::parallel_reduce(
+            Kokkos::ThreadVectorRange(member, range.count),
+            [&](Offset i, Offset& number) { number += of.stays_zero(range.first + i) ? 0 : 1; }, count);
+      mixture.total += total;
+      mixture.count += count;
+    }
+    bool const stays = mixture.total < static_cast<double>(tiny<Value>) && of.options.pseudocount == 0;
+    for (Offset r = begin; r < end; ++r) {
+      auto const range = of.ranges(r);
+      double of_range = 1;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, range.count),
+          [&](Offset i, double& least) { of.learn(range.first + i, stays, mixture, least); },
+          Kokkos::Min<double>(of_range));
+      smallest = smaller(smallest, of_range);
+    }
+  }
 };
 
 /// A thread for each input node with parameters of its own. Reduces to the smallest parameter of categoricals that is
@@ -70,18 +111,19 @@ struct LearnInputs {
     if (i >= group.size) return;
     auto const& input = inputs(group.distributions);
     Node const node{input, group, group.first + i};
+    if (input.kind == InputKind::categorical) {
+      auto const counts = counts_of(node, 0, 1);
+      learn_categories(node, 0, 1, counts, smallest);
+      return;
+    }
     double total = 0;
     Index const sums = input.kind == InputKind::gaussian ? 1 : input.num_categories;
     for (Index c = 0; c < sums; ++c) total += statistic(node, c);
     // what is less has lost its digits
-    if (total < static_cast<double>(tiny<Value>) && options.pseudocount == 0 && input.kind != InputKind::categorical)
-      return;
-    // the old distribution's share, in samples
-    double const old = prior.extent(0) > 0     ? prior(group.weights + node.i)
-                       : options.step_size < 1 ? (1 / options.step_size - 1) * (total + options.pseudocount)
-                                               : 0.0;
+    if (total < static_cast<double>(tiny<Value>) && options.pseudocount == 0) return;
+    double const old = share_of_old(node, total);
     switch (input.kind) {
-      case InputKind::categorical: learn_categories(node, total, old, smallest); break;
+      case InputKind::categorical: break;
       case InputKind::bernoulli:
       case InputKind::binomial: learn_trials(node, total, old); break;
       case InputKind::gaussian: learn_gaussian(node, total, old); break;
@@ -91,30 +133,50 @@ struct LearnInputs {
     }
   }
 
- private:
   struct Node {
     InputPlan const& input;
     InputStatistics const& group;
     Index i;  ///< within its vector
   };
 
+  /// Of some of a node's categories: their flows, and how many can be other than 0.
+  struct Counts {
+    double total = 0;
+    Index categories = 0;
+  };
+  /// Categories first, first + step, and so on.
+  KOKKOS_FUNCTION Counts counts_of(Node const& node, Index first, Index step) const {
+    Counts counts;
+    for (Index c = first; c < node.input.num_categories; c += step) {
+      counts.total += statistic(node, c);
+      if (!(options.keep_zeros && parameter(node, c) == 0)) ++counts.categories;
+    }
+    return counts;
+  }
+  /// \param counts  of all categories
+  KOKKOS_FUNCTION void learn_categories(Node const& node, Index first, Index step, Counts const& counts,
+                                        double& smallest) const {
+    double const q = options.pseudocount, old = share_of_old(node, counts.total), all = counts.total + old + q;
+    for (Index c = first; c < node.input.num_categories; c += step) {
+      Value& theta = parameter(node, c);
+      if (all >= static_cast<double>(tiny<Value>) && !(options.keep_zeros && theta == 0))
+        theta = rounded_parameter<Value>(
+            (statistic(node, c) + old * static_cast<double>(theta) + q / counts.categories) / all);
+      if (theta > 0) smallest = smaller(smallest, static_cast<double>(theta));
+    }
+  }
+
+ private:
+  /// The old distribution's share, in samples.
+  KOKKOS_FUNCTION double share_of_old(Node const& node, double total) const {
+    if (prior.extent(0) > 0) return prior(node.group.weights + node.i);
+    return options.step_size < 1 ? (1 / options.step_size - 1) * (total + options.pseudocount) : 0.0;
+  }
+
   KOKKOS_FUNCTION Offset place(Node const& node, Index c) const {
     return node.group.statistics + Offset{c} * node.input.size + node.i;
   }
   KOKKOS_FUNCTION double statistic(Node const& node, Index c) const { return statistics(place(node, c)); }
-
-  KOKKOS_FUNCTION void learn_categories(Node const& node, double total, double old, double& smallest) const {
-    double const q = options.pseudocount, all = total + old + q;
-    Index count = 0;
-    for (Index c = 0; c < node.input.num_categories; ++c)
-      if (!(options.keep_zeros && parameter(node, c) == 0)) ++count;
-    for (Index c = 0; c < node.input.num_categories; ++c) {
-      Value& theta = parameter(node, c);
-      if (all >= static_cast<double>(tiny<Value>) && !(options.keep_zeros && theta == 0))
-        theta = rounded_parameter<Value>((statistic(node, c) + old * static_cast<double>(theta) + q / count) / all);
-      if (theta > 0) smallest = smaller(smallest, static_cast<double>(theta));
-    }
-  }
 
   KOKKOS_FUNCTION Value& parameter(Node const& node, Index c) const {
     return categorical(parameter_of(node.input, node.i, c));
@@ -164,6 +226,40 @@ struct LearnInputs {
     LogisticFit(counts, node.input.num_categories - 1, node.input.min_scale).improve(mean, scale);
     scalars(first) = mean;
     scalars(first + 1) = scale;
+  }
+};
+
+/// The form for a GPU: a team has a tile, and of categoricals each thread a node and some categories.
+template <class Value, class ExecutionSpace>
+struct LearnInputsByTeam {
+  using Inputs = LearnInputs<Value, typename ExecutionSpace::memory_space>;
+  static constexpr int parts = 4, team_size = parts * tile_size;
+  struct Scratch {
+    typename Inputs::Counts counts[parts][tile_size];
+  };
+  Inputs of;
+
+  KOKKOS_FUNCTION void operator()(typename Kokkos::TeamPolicy<ExecutionSpace>::member_type const& member,
+                                  double& smallest) const {
+    auto const& group = of.groups(member.league_rank());
+    auto const& input = of.inputs(group.distributions);
+    auto const i = static_cast<Index>(member.team_rank() % tile_size),
+               part = static_cast<Index>(member.team_rank() / tile_size);
+    if (input.kind != InputKind::categorical) {
+      if (part == 0) of(Offset{member.league_rank()} * tile_size + i, smallest);
+      return;
+    }
+    auto& scratch = *scratch_of<Scratch>(member);
+    typename Inputs::Node const node{input, group, group.first + i};
+    if (i < group.size) scratch.counts[part][i] = of.counts_of(node, part, parts);
+    member.team_barrier();
+    if (i >= group.size) return;
+    typename Inputs::Counts all;
+    for (int p = 0; p < parts; ++p) {
+      all.total += scratch.counts[p][i].total;
+      all.categories += scratch.counts[p][i].categories;
+    }
+    of.learn_categories(node, part, parts, all, smallest);
   }
 };
 

@@ -50,6 +50,14 @@ struct SampleBlocks {
   KOKKOS_FUNCTION Offset end(Offset item) const { return smaller(first(item) + width, num_samples); }
 };
 
+/// A sum's flow divided by its mantissa; samples of which it is too large are given up.
+template <class Value, class MemorySpace>
+KOKKOS_FUNCTION Value share_of(FlowRows<Value, MemorySpace> const& flows, Value flow, Value value, Offset sample) {
+  if (flow <= largest_share<Value> * value && value > 0) return flow / value;
+  if (flow > 0 && value > 0) flows.give_up(sample);
+  return 0;
+}
+
 /// Flows of the sums of a layer divided by their mantissas.
 template <class Value, class MemorySpace, int width>
 struct DivideFlows {
@@ -63,17 +71,8 @@ struct DivideFlows {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const [row, size] = tiles(sum_tiles(begin + static_cast<Index>(item / blocks.count())));
     for (Index i = row; i < row + size; ++i)
-      for (Offset s = blocks.first(item); s < blocks.end(item); ++s) divide(flows.flow(i, s), values.value(i, s), s);
-  }
-
- private:
-  KOKKOS_FUNCTION void divide(Value& flow, Value value, Offset sample) const {
-    if (flow <= largest_share<Value> * value && value > 0)
-      flow /= value;
-    else {
-      if (flow > 0 && value > 0) flows.give_up(sample);
-      flow = 0;
-    }
+      for (Offset s = blocks.first(item); s < blocks.end(item); ++s)
+        flows.flow(i, s) = share_of(flows, flows.flow(i, s), values.value(i, s), s);
   }
 };
 
@@ -89,12 +88,16 @@ struct GatherFlows {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const& [row, is_first, sources_begin, sources_end] =
         gathers(begin + static_cast<Index>(item / blocks.count()));
-    for (Offset s = blocks.first(item); is_first && s < blocks.end(item); ++s) flows.flow(row, s) = 0;
+    Offset const first = blocks.first(item);
+    int const count = static_cast<int>(blocks.end(item) - first);
+    Value sums[width];
+    for (int b = 0; b < count; ++b) sums[b] = is_first ? Value(0) : flows.flow(row, first + b);
     for (Offset i = sources_begin; i < sources_end; ++i) {
       Index const source = sources(i);
-      for (Offset s = blocks.first(item); s < blocks.end(item); ++s)
-        flows.flow(row, s) += source < 0 ? flows.own(-1 - source, s) : flows.flow(source, s);
+      for (int b = 0; b < count; ++b)
+        sums[b] += source < 0 ? flows.own(-1 - source, first + b) : flows.flow(source, first + b);
     }
+    for (int b = 0; b < count; ++b) flows.flow(row, first + b) = sums[b];
   }
 };
 

@@ -4,6 +4,7 @@
 #include <hornbill/circuit/detail/flow_rows.hpp>
 #include <hornbill/circuit/detail/host_product.hpp>
 #include <hornbill/circuit/detail/input_value.hpp>
+#include <hornbill/circuit/detail/tile_team.hpp>
 
 namespace hornbill::circuit::detail {
 
@@ -26,6 +27,16 @@ struct InputFlows {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     auto const& group = input_statistics(item / tile_size);
     if (auto const i = static_cast<Index>(item % tile_size); i < group.size) add_node(group, i);
+  }
+
+  KOKKOS_FUNCTION InputPlan const& input_of(Offset use) const { return inputs(input_tiles(uses(use)).distributions); }
+
+  /// Whether each sample adds to one category of a node.
+  KOKKOS_FUNCTION bool is_simple(InputStatistics const& group) const {
+    if (inputs(group.distributions).kind == InputKind::gaussian) return false;
+    for (Offset u = group.uses_begin; u < group.uses_end; ++u)
+      if (observed.soft_offsets(input_of(u).variable) >= 0) return false;
+    return true;
   }
 
   /// Node i of a tile.
@@ -74,6 +85,89 @@ struct InputFlows {
   }
 };
 
+/// The form for a GPU: some teams have a tile, and each thread of them a node and some categories. So no two threads
+/// add to a place, and each goes through samples in their order.
+template <class Value, class MemorySpace>
+struct InputFlowsByTeam {
+  static constexpr int samples = sizeof(Value) == sizeof(float) ? 128 : 64;  ///< at a time
+  static constexpr int team_size = TileTeam::parts, groups = team_size / tile_size;
+  struct Scratch {
+    Value flows[tile_size][samples + 1];  // so that a sample's are in different banks
+    double weights[samples];
+    Offset sums[samples];  ///< where the category's begin
+    Index parts[samples];  ///< which part adds to them; -1 where a value is missing
+    double of_nodes[groups][tile_size];
+  };
+  /// Inputs of one variable.
+  struct Use {
+    Index row, variable, size;
+  };
+  InputFlows<Value, MemorySpace> of;
+  int teams = 1;  ///< of a tile
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    auto const& group = of.input_statistics(member.league_rank() / teams);
+    int const team = member.league_rank() % teams, thread = member.team_rank();
+    if (!of.is_simple(group)) {
+      if (team == 0 && thread < group.size) of.add_node(group, thread);
+      return;
+    }
+    auto& scratch = *scratch_of<Scratch>(member);
+    Index const i = thread % tile_size, part = team * groups + thread / tile_size;
+    double of_node = 0;
+    for (Offset u = group.uses_begin; u < group.uses_end; ++u) {
+      auto const& input = of.input_of(u);
+      Use const use{of.tiles(of.input_tiles(of.uses(u)).tile).row, input.variable, input.size};
+      for (Offset first = 0; first < of.num_samples; first += samples) {
+        load(member, group, use, first, scratch);
+        for (int b = 0; b < samples && i < group.size; ++b)
+          if (scratch.parts[b] == part) of.sums(scratch.sums[b] + i) += flow(scratch, i, b);
+        for (int b = thread / tile_size; team == 0 && b < samples && i < group.size; b += groups)
+          of_node += flow(scratch, i, b);
+        member.team_barrier();
+      }
+    }
+    scratch.of_nodes[thread / tile_size][i] = of_node;
+    member.team_barrier();
+    if (team != 0 || thread >= group.size) return;
+    for (int g = 1; g < groups; ++g) of_node += scratch.of_nodes[g][i];
+    of.node_sums(group.weights + group.first + i) += of_node;
+  }
+
+ private:
+  KOKKOS_FUNCTION static double flow(Scratch const& scratch, Index i, int b) {
+    return scratch.weights[b] * static_cast<double>(scratch.flows[i][b]);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void load(Member const& member, InputStatistics const& group, Use const& use, Offset first,
+                            Scratch& scratch) const {
+    for (int b = member.team_rank(); b < samples; b += team_size) {
+      bool const is_there = first + b < of.num_samples && of.flows.is_known(first + b) != 0;
+      double const x = is_there ? of.observed.samples(use.variable * of.observed.stride + first + b) : missing;
+      auto const category = static_cast<Index>(x == x ? x : 0);
+      scratch.weights[b] = is_there ? of.unit * static_cast<double>(of.weights(first + b)) : 0.0;
+      scratch.sums[b] = group.statistics + Offset{category} * use.size + group.first;
+      scratch.parts[b] = x == x ? category % (teams * groups) : -1;
+    }
+    member.team_barrier();
+    // some at a time are read, also of samples that are not there, so that no read waits for another
+    constexpr int at_once = 8;
+    for (int e = member.team_rank(); e < group.size * samples; e += at_once * team_size) {
+      Value values[at_once];
+      for (int k = 0; k < at_once; ++k) {
+        int const now = smaller(e + k * team_size, group.size * samples - 1);
+        values[k] = of.flows.flow(use.row + now / samples, smaller<Offset>(first + now % samples, of.num_samples - 1));
+      }
+      for (int k = 0; k < at_once; ++k)
+        if (int const now = e + k * team_size; now < group.size * samples)
+          scratch.flows[now / samples][now % samples] = scratch.weights[now % samples] > 0 ? values[k] : Value(0);
+    }
+    member.team_barrier();
+  }
+};
+
 /// The form for the threads of a CPU: each has a tile. Of discrete variables it adds all nodes of a sample at a time,
 /// since a category's statistics are one behind the other.
 template <class Value, class MemorySpace>
@@ -85,9 +179,7 @@ struct InputFlowsOnHost {
 
   void operator()(Offset item) const {
     auto const& group = of.input_statistics(item);
-    bool is_simple = of.inputs(group.distributions).kind != InputKind::gaussian;
-    for (Offset u = group.uses_begin; u < group.uses_end; ++u)
-      is_simple = is_simple && of.observed.soft_offsets(use(u).variable) < 0;
+    bool const is_simple = of.is_simple(group);
     for (Index i = 0; i < group.size && !is_simple; ++i) of.add_node(group, i);
     if (!is_simple) return;
     double of_nodes[tile_size] = {};
@@ -97,12 +189,10 @@ struct InputFlowsOnHost {
   }
 
  private:
-  InputPlan const& use(Offset u) const { return of.inputs(of.input_tiles(of.uses(u)).distributions); }
-
   void add_samples(InputStatistics const& group, Offset u, Offset first, double* of_nodes) const {
     alignas(64) Columns flows[width];
     load(of.tiles(of.input_tiles(of.uses(u)).tile), first, flows);
-    auto const& input = use(u);
+    auto const& input = of.input_of(u);
     for (Offset s = first; s < smaller(first + width, of.num_samples); ++s) {
       if (of.flows.is_known(s) == 0) continue;
       double const weight = of.unit * static_cast<double>(of.weights(s));

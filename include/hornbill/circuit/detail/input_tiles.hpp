@@ -3,11 +3,11 @@
 
 #include <hornbill/circuit/detail/host_product.hpp>
 #include <hornbill/circuit/detail/input_value.hpp>
-#include <hornbill/circuit/detail/tile_values.hpp>
+#include <hornbill/circuit/detail/tile_team.hpp>
 
 namespace hornbill::circuit::detail {
 
-/// A thread for each tile and sample.
+/// Values of input nodes; one tile and sample at a time.
 template <class Value, class MemorySpace>
 struct EvaluateInputs {
   Kokkos::View<Tile const*, MemorySpace> tiles;
@@ -23,24 +23,15 @@ struct EvaluateInputs {
     auto const& [t, distributions, first] = input_tiles(item / num_samples);
     Offset const sample = item % num_samples;
     auto const& input = inputs(distributions);
-    double const x = observed.samples(input.variable * observed.stride + sample);
-    bool const is_known = x == x && observed.soft_offsets(input.variable) < 0;
-    if (is_known && input.kind == InputKind::categorical && !has_lost)
-      copy_categories(t, parameter_of(input, first, static_cast<Index>(x)), sample);
-    else
-      evaluate(t, input, first, sample);
+    evaluate(t, input, first, sample);
+  }
+
+  /// Whether values are parameters of the categories that are seen, or 1.
+  KOKKOS_FUNCTION bool is_copy(InputPlan const& input) const {
+    return input.kind == InputKind::categorical && !has_lost && observed.soft_offsets(input.variable) < 0;
   }
 
  private:
-  /// Parameters of a category are the nodes' values.
-  KOKKOS_FUNCTION void copy_categories(Index t, Offset parameters, Offset sample) const {
-    auto const [row, size] = tiles(t);
-    TileSummary<Value> summary;
-    for (Index i = 0; i < size; ++i) summary.add(of.categorical(parameters + i));
-    Value const scale = out.finish(t, sample, summary, 0, Value(0));
-    for (Index i = 0; i < size; ++i) out.value(row + i, sample) = of.categorical(parameters + i) * scale;
-  }
-
   KOKKOS_FUNCTION void evaluate(Index t, InputPlan const& input, Index first, Offset sample) const {
     auto const [row, size] = tiles(t);
     Scaled nodes[tile_size];
@@ -77,6 +68,75 @@ struct EvaluateInputs {
   }
 };
 
+/// The form for a GPU: a team has a tile.
+template <class Value, class MemorySpace>
+struct EvaluateInputsByTeam {
+  struct Scratch {
+    TileBuffer<Value> values;
+    Extremes<Value> extremes;
+    Value scales[TileTeam::samples];
+  };
+  EvaluateInputs<Value, MemorySpace> of;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member, Index item, Offset first_sample) const {
+    auto const& [t, distributions, first_node] = of.input_tiles(item);
+    auto const& input = of.inputs(distributions);
+    if (!of.is_copy(input)) {
+      Offset const end = smaller(first_sample + TileTeam::samples, of.num_samples);
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, static_cast<int>(end - first_sample)),
+                           [&](int b) { of(item * of.num_samples + first_sample + b); });
+      return;
+    }
+    auto& scratch = *scratch_of<Scratch>(member);
+    Tile const tile = of.tiles(t);
+    for_each_part(member, first_sample, [&](TilePart const& part) {
+      if (part.sample < of.num_samples)
+        scratch.extremes.set(part, load(input, tile.size, first_node, part, scratch.values));
+    });
+    for_each_part(member, first_sample, [&](TilePart const& part) {
+      if (part.group == 0 && part.sample < of.num_samples)
+        scratch.scales[part.lane] = of.out.finish(t, part.sample, scratch.extremes.of(part.lane), 0, Value(0));
+    });
+    for_each_part(member, first_sample, [&](TilePart const& part) {
+      for (Index i = part.first_row(); part.sample < of.num_samples && i < part.end_row(tile.size); ++i)
+        of.out.value(tile.row + i, part.sample) = scratch.values.at(part, i) * scratch.scales[part.lane];
+    });
+  }
+
+ private:
+  KOKKOS_FUNCTION TileSummary<Value> load(InputPlan const& input, Index size, Index first_node, TilePart const& part,
+                                          TileBuffer<Value>& to) const {
+    PartValues<Value> values(part, size);
+    double const x = of.observed.samples(input.variable * of.observed.stride + part.sample);
+    for (Value& value : values.values) value = 1;
+    if (x == x) read(parameter_of(input, first_node, static_cast<Index>(x)), values);
+    TileSummary<Value> summary;
+    values.for_each_there([&](Value value, Index i) {
+      to.at(part, i) = value;
+      summary.add(value);
+    });
+    return summary;
+  }
+
+  /// Parameters of a category, several at a time where they are together.
+  KOKKOS_FUNCTION void read(Offset parameters, PartValues<Value>& to) const {
+    constexpr Index at_once = 16 / sizeof(Value);
+    struct alignas(16) Several {
+      Value values[at_once];
+    };
+    Offset const first = parameters + to.first;
+    if (first % at_once != 0 || !to.is_there(TileTeam::rows_of_part - 1)) {
+      to.for_each([&](Value& value, Index i) { value = of.of.categorical(parameters + i); });
+      return;
+    }
+    for (Index i = 0; i < TileTeam::rows_of_part; i += at_once) {
+      auto const several = *reinterpret_cast<Several const*>(&of.of.categorical(first + i));
+      for (Index k = 0; k < at_once; ++k) to.values[i + k] = several.values[k];
+    }
+  }
+};
+
 /// The form for the threads of a CPU: each has a tile and some samples. Parameters of a category are side by side, and
 /// values of a sample are not, so that the former are read, and the latter written, as vectors.
 template <class Value, class MemorySpace>
@@ -92,9 +152,7 @@ struct EvaluateInputsOnHost {
     int const count = static_cast<int>(smaller<Offset>(width, of.num_samples - first));
     auto const& [tile, distributions, first_node] = of.input_tiles(t);
     auto const& input = of.inputs(distributions);
-    bool const is_copy =
-        input.kind == InputKind::categorical && !of.has_lost && of.observed.soft_offsets(input.variable) < 0;
-    if (is_copy)
+    if (of.is_copy(input))
       copy_categories(tile, input, first_node, first, count);
     else
       for (int b = 0; b < count; ++b) of(t * of.num_samples + first + b);

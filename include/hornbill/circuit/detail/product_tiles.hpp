@@ -1,11 +1,11 @@
 // Values of products that are stored, tile by tile.
 #pragma once
 
-#include <hornbill/circuit/detail/tile_values.hpp>
+#include <hornbill/circuit/detail/tile_team.hpp>
 
 namespace hornbill::circuit::detail {
 
-/// A thread for each tile and sample.
+/// Values of products; one tile and sample at a time.
 template <class Value, class MemorySpace>
 struct MultiplyTiles {
   Kokkos::View<Tile const*, MemorySpace> tiles;
@@ -49,6 +49,18 @@ struct MultiplyTiles {
     Exponent unit = 0;
   };
 
+  /// Whether each factor is a range of one tile.
+  KOKKOS_FUNCTION bool has_whole_tiles(ProductTile const& task) const {
+    Index const last = tiles(task.tile).size - 1;
+    for (Offset f = task.factors_begin; f < task.factors_end; ++f) {
+      auto const& factor = factors(f);
+      if (factor.list >= 0) return false;
+      Index const row = factor.row + task.first * factor.step;
+      if (tile_of_row(row) != tile_of_row(row + last * factor.step)) return false;
+    }
+    return true;
+  }
+
   /// A node's error in units of 2^exponent.   \param exponent  at least that of the error
   KOKKOS_FUNCTION static Value of_tile(Node const& node, Exponent exponent) {
     Index const own = exponent_of(node.error);
@@ -81,6 +93,118 @@ struct MultiplyTiles {
   }
 };
 
+/// The form for a GPU: a team has a tile. Products of a sample have one exponent, where the smallest can be held beside
+/// the largest; other samples are done one by one.
+template <class Value, class MemorySpace>
+struct MultiplyTilesByTeam {
+  struct Scratch {
+    TileBuffer<double> products;
+    Extremes<double> extremes;
+    Exponent units[TileTeam::parts];
+    double errors[TileTeam::parts], least[TileTeam::parts];  ///< of some of the factors; least: less than any product
+    double scales[TileTeam::samples];                        ///< less than 0 of samples that are done one by one
+  };
+  MultiplyTiles<Value, MemorySpace> of;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(Member const& member, Index p, Offset first) const {
+    auto& scratch = *scratch_of<Scratch>(member);
+    auto const& task = of.product_tiles(of.begin + p);
+    Tile const tile = of.tiles(task.tile);
+    bool const is_whole = of.has_whole_tiles(task);
+    for_each_part(member, first, [&](TilePart const& part) {
+      if (!is_whole || part.sample >= of.num_samples) return;
+      add_factors(task, part, scratch);
+      scratch.extremes.set(part, multiply(task, tile.size, part, scratch.products));
+    });
+    for_each_part(member, first, [&](TilePart const& part) {
+      if (part.group == 0 && part.sample < of.num_samples)
+        scratch.scales[part.lane] = is_whole ? finish(task, part, scratch) : -1;
+    });
+    for_each_part(member, first, [&](TilePart const& part) {
+      if (part.sample >= of.num_samples) return;
+      double const scale = scratch.scales[part.lane];
+      for (Index i = part.first_row(); scale >= 0 && i < part.end_row(tile.size); ++i)
+        of.values.value(tile.row + i, part.sample) = static_cast<Value>(scratch.products.at(part, i) * scale);
+      if (scale < 0 && part.group == 0) of(p * of.num_samples + part.sample);
+    });
+  }
+
+ private:
+  static constexpr double smallest_held = 0x1p-850;
+
+  /// Products of mantissas.
+  KOKKOS_FUNCTION TileSummary<double> multiply(ProductTile const& task, Index size, TilePart const& part,
+                                               TileBuffer<double>& to) const {
+    PartValues<double> products(part, size);
+    for (double& product : products.values) product = 1;
+    for (Offset f = task.factors_begin; f < task.factors_end; ++f) {
+      auto const factor = of.factors(f);
+      products.for_each([&](double& product, Index i) {
+        product *= static_cast<double>(of.values.value(factor.row + (task.first + i) * factor.step, part.sample));
+      });
+    }
+    TileSummary<double> summary;
+    products.for_each_there([&](double product, Index i) {
+      to.at(part, i) = product;
+      summary.add(product);
+    });
+    return summary;
+  }
+
+  /// What is known of some of the factors.
+  KOKKOS_FUNCTION void add_factors(ProductTile const& task, TilePart const& part, Scratch& scratch) const {
+    Exponent unit = 0;
+    double error = 0, least = 1;
+    for (Offset f = task.factors_begin + part.group; f < task.factors_end; f += TileTeam::groups) {
+      auto const& factor = of.factors(f);
+      Offset const at = of.tile_of_row(factor.row + task.first * factor.step) * of.values.stride + part.sample;
+      Exponent const exponent = of.values.exponents(at);
+      double const smallest = static_cast<double>(of.values.smallest(at));
+      unit = unit == no_exponent || exponent == no_exponent ? no_exponent : unit + exponent;
+      error += 2 * static_cast<double>(of.values.errors(at));
+      if (least >= smallest_held) least *= smallest > 0 ? smallest : 1;  // without it all are 0
+    }
+    scratch.units[part.place()] = unit;
+    scratch.errors[part.place()] = error;
+    scratch.least[part.place()] = least;
+  }
+
+  /// Stores what is known of a sample's products.
+  /// \return by what products of mantissas are multiplied, or -1 where they were too small
+  KOKKOS_FUNCTION double finish(ProductTile const& task, TilePart const& part, Scratch const& scratch) const {
+    auto const products = scratch.extremes.of(part.lane);
+    typename MultiplyTiles<Value, MemorySpace>::Node all;
+    double least = 1;
+    for (int p = part.lane; p < TileTeam::parts; p += TileTeam::samples) {
+      all.unit = all.unit == no_exponent || scratch.units[p] == no_exponent ? no_exponent : all.unit + scratch.units[p];
+      all.error += scratch.errors[p];
+      if (least >= smallest_held) least *= scratch.least[p];
+    }
+    if (all.unit == no_exponent) {
+      of.values.finish(task.tile, part.sample, {}, no_exponent, Value(0));
+      return 0;
+    }
+    if (least < smallest_held) return -1;
+    Index const shift = products.largest > 0 ? exponent_of(products.largest) : 0;
+    Exponent exponent = all.unit + shift;
+    if (all.error > 0) exponent = larger(exponent, all.unit + exponent_of(all.error));
+    Value error = all.error > 0 ? of.of_tile(all, exponent) : Value(0);
+    double const scale = power_of_two<double>(all.unit - exponent);
+    TileSummary<Value> summary;
+    summary.largest = static_cast<Value>(products.largest * scale);
+    summary.has_zero = products.has_zero;
+    if (products.largest > 0) {
+      summary.smallest = static_cast<Value>(products.smallest * scale);
+      if (summary.smallest < tiny<Value>) {
+        error = larger(error, tiny<Value>);
+        summary.has_zero = true;
+      }
+    }
+    return scale * static_cast<double>(of.values.finish(task.tile, part.sample, summary, exponent, error));
+  }
+};
+
 /// The form for the threads of a CPU: each has a tile and some samples. Products of a tile have one exponent while they
 /// are formed, where the smallest of them can be held beside the largest; other samples are done one by one.
 template <class Value, class MemorySpace>
@@ -96,7 +220,7 @@ struct MultiplyTilesOnHost {
     Offset const first = item % blocks * width;
     auto const& task = of.product_tiles(of.begin + p);
     Work work(task, first, static_cast<int>(smaller<Offset>(width, of.num_samples - first)));
-    bool const is_whole = has_whole_tiles(task);
+    bool const is_whole = of.has_whole_tiles(task);
     if (is_whole) {
       multiply(work);
       store(work);
@@ -121,18 +245,6 @@ struct MultiplyTilesOnHost {
     Exponent units[width]{}, shifts[width]{};
     bool is_zero[width]{}, is_apart[width]{};
   };
-
-  /// Whether each factor is a range of one tile.
-  bool has_whole_tiles(ProductTile const& task) const {
-    Index const last = of.tiles(task.tile).size - 1;
-    for (Offset f = task.factors_begin; f < task.factors_end; ++f) {
-      auto const& factor = of.factors(f);
-      if (factor.list >= 0) return false;
-      Index const row = factor.row + task.first * factor.step;
-      if (of.tile_of_row(row) != of.tile_of_row(row + last * factor.step)) return false;
-    }
-    return true;
-  }
 
   void multiply(Work& work) const {
     Index const size = of.tiles(work.task.tile).size;

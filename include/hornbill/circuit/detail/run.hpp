@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <hornbill/circuit/detail/batch.hpp>
 #include <hornbill/circuit/detail/exact_pass.hpp>
 #include <hornbill/circuit/detail/input_tiles.hpp>
+#include <hornbill/circuit/detail/matrix_units.hpp>
 #include <hornbill/circuit/detail/product_tiles.hpp>
 #include <hornbill/circuit/detail/sum_tiles.hpp>
 #include <hornbill/circuit/forward.hpp>
@@ -30,11 +32,6 @@ inline double smallest_of(std::vector<double> const& values) {
   for (double value : values)
     if (value > 0) smallest = std::min(smallest, value);
   return smallest;
-}
-
-template <class Value, class MemorySpace>
-TileValues<Value, MemorySpace> tile_values(State<Value, MemorySpace> const& state) {
-  return {state.values, state.exponents, state.smallest, state.errors, state.stride};
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
@@ -55,7 +52,7 @@ void evaluate_inputs(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
     Offset const blocks = (state.num_samples + Functor::width - 1) / Functor::width;
     Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * blocks), Functor{of});
   } else {
-    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * state.num_samples), of);
+    for_each_tile(exec, label, tiles, state.num_samples, EvaluateInputsByTeam<Value, MemorySpace>{of});
   }
 }
 
@@ -71,17 +68,8 @@ void multiply_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, S
     Offset const blocks = (state.num_samples + Functor::width - 1) / Functor::width;
     Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * blocks), Functor{of});
   } else {
-    Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles * state.num_samples), of);
+    for_each_tile(exec, label, tiles, state.num_samples, MultiplyTilesByTeam<Value, MemorySpace>{of});
   }
-}
-
-template <class Value, class MemorySpace>
-SumInputs<Value, MemorySpace> sum_inputs(Plan<MemorySpace> const& plan,
-                                         DeviceParameters<Value, MemorySpace> const& parameters,
-                                         State<Value, MemorySpace> const& state) {
-  return {plan.tiles,     plan.terms,           plan.term_factors,
-          plan.sum_tiles, plan.segment_offsets, plan.segments,
-          parameters.sum, tile_values(state),   static_cast<Value>(parameters.smallest_sum)};
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
@@ -104,6 +92,44 @@ void sum_tiles(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
     policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes()));
     Kokkos::parallel_for(label, policy, Functor{in, state.num_samples, layer.begin});
   }
+}
+
+template <class Value, class ExecutionSpace, class MemorySpace>
+void sum_layer(ExecutionSpace const& exec, Plan<MemorySpace> const& plan,
+               DeviceParameters<Value, MemorySpace> const& parameters, State<Value, MemorySpace> const& state,
+               Index layer) {
+  if constexpr (may_be_dense<Value, ExecutionSpace>)
+    if (plan.host.dense.is_dense(layer)) return sum_by_matrix_units(exec, plan, parameters, state, layer);
+  sum_tiles(exec, plan, parameters, state, plan.host.layers[static_cast<std::size_t>(layer)]);
+}
+
+/// Adds a batch's likelihoods to a list.   \return samples of the batch that are not certain
+template <class Value, class ExecutionSpace>
+std::vector<Offset> append_likelihoods(ExecutionSpace const& exec,
+                                       State<Value, typename ExecutionSpace::memory_space> const& state,
+                                       std::vector<double>& to) {
+  auto const of_batch = hornbill::detail::to_vector(exec, state.log_likelihood);
+  auto const certain = hornbill::detail::to_vector(exec, state.is_certain);
+  to.insert(to.end(), of_batch.begin(), of_batch.begin() + state.num_samples);
+  std::vector<Offset> uncertain;
+  for (Offset i = 0; i < state.num_samples; ++i)
+    if (certain[static_cast<std::size_t>(i)] == 0) uncertain.push_back(i);
+  return uncertain;
+}
+
+/// Puts a batch's likelihoods, computed anew, in the place of those that were not certain.
+/// \param first  sample of the batch   \param at  its place in `to`
+/// \param[in,out] uncertain  samples, those of the batch last
+template <class Value, class ExecutionSpace>
+void replace_likelihoods(ExecutionSpace const& exec, State<Value, typename ExecutionSpace::memory_space> const& state,
+                         Offset first, std::size_t at, std::vector<double>& to, std::vector<Offset>& uncertain) {
+  std::vector<double> again;
+  auto const still = append_likelihoods(exec, state, again);
+  auto const of_batch = std::ranges::lower_bound(uncertain, first);
+  for (auto sample = of_batch; sample != uncertain.end(); ++sample)
+    to[at + static_cast<std::size_t>(*sample - first)] = again[static_cast<std::size_t>(*sample - first)];
+  auto const is_certain = [&](Offset sample) { return !std::ranges::binary_search(still, sample - first); };
+  uncertain.erase(std::remove_if(of_batch, uncertain.end(), is_certain), uncertain.end());
 }
 
 }  // namespace hornbill::circuit::detail
@@ -130,6 +156,11 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   copy(plan.sum_tiles, "sum_tiles", host.sum_tiles);
   copy(plan.segment_offsets, "segment_offsets", host.segment_offsets);
   copy(plan.segments, "segments", host.segments);
+  if (detail::uses_matrix_units<ExecutionSpace>(host)) host.dense = make_dense_plan(host);
+  copy(plan.dense.weight_tiles, "weight_tiles", host.dense.weight_tiles);
+  copy(plan.dense.terms, "dense_terms", host.dense.terms);
+  copy(plan.dense.product_offsets, "product_offsets", host.dense.product_offsets);
+  copy(plan.dense.products, "products", host.dense.products);
   plan.host = std::move(host);
   return plan;
 }
@@ -146,10 +177,18 @@ DeviceParameters<Value, typename ExecutionSpace::memory_space> to_device(
     throw ShapeError("parameters of inputs", static_cast<std::size_t>(host.num_input_parameters),
                      parameters.input.size());
   auto const [categorical, scalars] = to_device_order(host, parameters.input);
-  return {to_view<Value, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
-          to_view<Value, MemorySpace>(exec, "hornbill::circuit::categorical_parameters", categorical),
-          to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters", scalars),
-          detail::smallest_of(parameters.sum), detail::smallest_of(categorical)};
+  DeviceParameters<Value, MemorySpace> result{
+      to_view<Value, MemorySpace>(exec, "hornbill::circuit::sum_parameters", parameters.sum),
+      to_view<Value, MemorySpace>(exec, "hornbill::circuit::categorical_parameters", categorical),
+      to_view<double, MemorySpace>(exec, "hornbill::circuit::scalar_parameters", scalars),
+      detail::smallest_of(parameters.sum),
+      detail::smallest_of(categorical),
+      {}};
+  if constexpr (std::is_same_v<Value, float>) {
+    result.planes = detail::make_weight_planes(exec, host);
+    detail::form_weights(exec, plan, result);
+  }
+  return result;
 }
 
 template <class Value, class ExecutionSpace>
@@ -180,6 +219,8 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
   state.log_likelihood = allocate<Numbers>(exec, "hornbill::circuit::log_likelihood", entries(1));
   state.is_certain =
       allocate<Kokkos::View<std::uint8_t*, MemorySpace>>(exec, "hornbill::circuit::is_certain", entries(1));
+  if constexpr (std::is_same_v<Value, float>)
+    state.terms = detail::make_columns(exec, plan.host.dense.max_terms, batch_size, true);
   return state;
 }
 
@@ -235,11 +276,13 @@ void forward(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
   using MemorySpace = typename ExecutionSpace::memory_space;
   Kokkos::Profiling::ScopedRegion region("hornbill::circuit::forward");
   detail::evaluate_inputs(exec, plan, parameters, state);
-  for (auto const& layer : plan.host.layers)
-    if (layer.kind == NodeKind::sum)
-      detail::sum_tiles(exec, plan, parameters, state, layer);
-    else
+  for (Index l = 0; l < std::ssize(plan.host.layers); ++l) {
+    auto const& layer = plan.host.layers[static_cast<std::size_t>(l)];
+    if (layer.kind == NodeKind::product)
       detail::multiply_tiles(exec, plan, state, layer);
+    else
+      detail::sum_layer(exec, plan, parameters, state, l);
+  }
   Index const root = plan.host.row_of_node.back();
   Kokkos::parallel_for("hornbill::circuit::read_root", detail::Items<ExecutionSpace>(exec, 0, state.num_samples),
                        detail::ReadRoot<Value, MemorySpace>{detail::tile_values(state), root,
@@ -274,15 +317,19 @@ Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, 
   auto state = make_state<Value>(exec, plan, most, options.max_bytes);
   Likelihoods result;
   std::vector<Offset> uncertain;
+  std::optional<Plan<typename ExecutionSpace::memory_space>> plain;
   for (Offset first = 0; first < samples.size(); first += state.batch_size) {
     auto const count = static_cast<Index>(std::min<Offset>(state.batch_size, samples.size() - first));
     observe(exec, plan, state, samples, first, count);
     forward(exec, plan, on_device, state);
-    auto const of_batch = hornbill::detail::to_vector(exec, state.log_likelihood);
-    auto const certain = hornbill::detail::to_vector(exec, state.is_certain);
-    for (Index i = 0; i < count; ++i) {
-      if (!certain[static_cast<std::size_t>(i)]) uncertain.push_back(first + i);
-      result.log_likelihood.push_back(of_batch[static_cast<std::size_t>(i)]);
+    auto const at = result.log_likelihood.size();
+    for (Offset sample : detail::append_likelihoods(exec, state, result.log_likelihood))
+      uncertain.push_back(first + sample);
+    bool const is_any = !uncertain.empty() && uncertain.back() >= first;
+    if (std::is_same_v<Value, float> && is_any && !plan.host.dense.layers.empty()) {
+      if (!plain) plain = detail::without_matrix_units(plan);
+      forward(exec, *plain, on_device, state);
+      detail::replace_likelihoods(exec, state, first, at, result.log_likelihood, uncertain);
     }
     if (options.progress) options.progress(first + count);
   }

@@ -70,6 +70,20 @@ struct SumInputs {
   }
 };
 
+template <class Value, class MemorySpace>
+TileValues<Value, MemorySpace> tile_values(State<Value, MemorySpace> const& state) {
+  return {state.values, state.exponents, state.smallest, state.errors, state.stride};
+}
+
+template <class Value, class MemorySpace>
+SumInputs<Value, MemorySpace> sum_inputs(Plan<MemorySpace> const& plan,
+                                         DeviceParameters<Value, MemorySpace> const& parameters,
+                                         State<Value, MemorySpace> const& state) {
+  return {plan.tiles,     plan.terms,           plan.term_factors,
+          plan.sum_tiles, plan.segment_offsets, plan.segments,
+          parameters.sum, tile_values(state),   static_cast<Value>(parameters.smallest_sum)};
+}
+
 /// The form for the threads of a CPU: each has a tile and some samples.
 template <class Value, class MemorySpace>
 struct SumOnHost {

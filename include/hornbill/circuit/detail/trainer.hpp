@@ -1,8 +1,10 @@
 // Epochs, batches and updates.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 
+#include <hornbill/circuit/detail/matrix_units.hpp>
 #include <hornbill/circuit/training.hpp>
 
 namespace hornbill::circuit::detail {
@@ -55,10 +57,10 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
       weights_.empty() ? static_cast<double>(samples.size()) : std::accumulate(weights_.begin(), weights_.end(), 0.0);
   if (!(total_weight_ > 0)) throw InputError("training", "samples", "there are none with a weight");
   if (std::isinf(total_weight_)) throw InputError("training", "weights", "add to more than a number can hold");
-  auto host_flow_plan = make_flow_plan(plan);
-  validate(state_, options_, num_batches(), plan, host_flow_plan);
-  require_fit<Value>(plan, host_flow_plan, options_);
   plan_ = make_plan(exec, plan);
+  auto host_flow_plan = make_flow_plan(plan_.host);
+  validate(state_, options_, num_batches(), plan, host_flow_plan);
+  require_fit<Value>(plan_.host, host_flow_plan, options_);
   flow_plan_ = make_flow_plan(exec, std::move(host_flow_plan));
   distributions_ = make_distributions(exec, sum_distributions(circuit));
   parameters_ = to_device<Value>(exec, plan_, detail::rounded_parameters<Value>(plan, std::move(state_.parameters)));
@@ -105,9 +107,16 @@ template <class Value, class ExecutionSpace>
 void Trainer<Value, ExecutionSpace>::add_batch(std::vector<Offset> const& which) {
   observe(exec_, plan_, batch_, samples_, which);
   forward(exec_, plan_, parameters_, batch_);
+  auto is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
+  bool const is_any = std::find(is_certain.begin(), is_certain.begin() + std::ssize(which), 0) !=
+                      is_certain.begin() + std::ssize(which);
+  if (std::is_same_v<Value, float> && is_any && !plan_.host.dense.layers.empty()) {
+    if (!plain_plan_) plain_plan_ = detail::without_matrix_units(plan_);
+    forward(exec_, *plain_plan_, parameters_, batch_);
+    is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
+  }
   backward(exec_, plan_, flow_plan_, parameters_, batch_, batch_flows_);
   auto logs = hornbill::detail::to_vector(exec_, batch_.log_likelihood);
-  auto const is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
   auto const is_known = hornbill::detail::to_vector(exec_, batch_flows_.is_known);
   std::vector<double> weights;
   std::vector<Offset> unknown;

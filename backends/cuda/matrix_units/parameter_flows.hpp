@@ -1,0 +1,143 @@
+// Flows of parameters: products of shares of sums and of values of terms, over samples and uses.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "tiles_of_warp.hpp"
+
+namespace hornbill::cuda {
+
+/// A block has a tile of parameters; its four warps multiply, and copy what comes next. A step is 64 samples of a use.
+///
+/// Numbers of a sample have powers of 2 of their own, and samples are summed over. So values of a term are multiplied
+/// by them where they are used, in half precision: by at most 1, relative to the largest of the step.
+struct ParameterFlows {
+  static constexpr int threads = 128, stages = 3, stage_bytes = 2 * tile_bytes;
+
+  /// Beside tiles, in shared memory: how values of a step are scaled.
+  struct alignas(16) Scales {
+    __half of_samples[64];
+    float of_step;
+  };
+  static constexpr int shared_bytes = stages * (stage_bytes + static_cast<int>(sizeof(Scales)));
+
+  circuit::detail::ParameterProducts const& of;
+  unsigned tiles;
+  Scales* scales;
+  DenseParameters place;
+  int count, thread;
+
+  __device__ ParameterFlows(circuit::detail::ParameterProducts const& of, unsigned char* memory)
+      : of(of),
+        tiles(shared_address(memory)),
+        scales(reinterpret_cast<Scales*>(memory + stages * stage_bytes)),
+        place(of.parameters[blockIdx.x]),
+        count(static_cast<int>(place.uses_end - place.uses_begin) * of.used_blocks),
+        thread(static_cast<int>(threadIdx.x)) {}
+
+  __device__ void run() const {
+    WarpTile warp(thread / 32, thread % 32);
+    Step next{};
+    if (count > 0) next = read(0);
+    for (int i = 0; i < stages - 1; ++i) bring(i, next);
+    for (int i = 0; i < count; ++i) {
+      wait_for_copies<stages - 2>();
+      __syncthreads();
+      bring(i + stages - 1, next);
+      multiply(i % stages, warp);
+    }
+    store(warp);
+  }
+
+ private:
+  /// A step's use; and, of the first warp, the powers of 2 of two samples. They are read a step ahead.
+  struct Step {
+    DenseUse use;
+    Exponent exponents[2];
+  };
+  __device__ Step read(int i) const {
+    Step step{of.uses[place.uses_begin + i / of.used_blocks], {}};
+    if (thread >= 32) return step;
+    for (int h = 0; h < 2; ++h) {
+      Offset const sample = i % of.used_blocks * 64 + thread * 2 + h;
+      step.exponents[h] =
+          of.sum_exponents[step.use.sum * of.stride + sample] + of.term_exponents[step.use.term * of.stride + sample];
+    }
+    return step;
+  }
+
+  /// Starts to copy step i, and reads what is known of the next.
+  __device__ void bring(int i, Step& next) const {
+    if (i < count) {
+      Step const now = next;
+      if (i + 1 < count) next = read(i + 1);
+      unsigned const to = tiles + i % stages * stage_bytes;
+      Offset const block = i % of.used_blocks;
+      copy_tile<threads>(to, of.sums + (Offset{now.use.sum} * of.blocks + block) * tile_entries);
+      copy_tile<threads>(to + tile_bytes, of.terms + (Offset{now.use.term} * of.blocks + block) * tile_entries);
+      if (thread < 32) write_scales(now, scales[i % stages]);
+    }
+    commit_copies();
+  }
+
+  __device__ void write_scales(Step const& step, Scales& to) const {
+    int exponents[2];
+    for (int h = 0; h < 2; ++h) exponents[h] = step.exponents[h] < least ? least : static_cast<int>(step.exponents[h]);
+    int largest = exponents[0] > exponents[1] ? exponents[0] : exponents[1];
+    for (int other = 16; other > 0; other /= 2) {
+      int const theirs = __shfl_xor_sync(0xffffffff, largest, other);
+      largest = theirs > largest ? theirs : largest;
+    }
+    for (int h = 0; h < 2; ++h)
+      to.of_samples[thread * 2 + h] =
+          __float2half_rn(exponents[h] == least ? 0.0f : power_of_two(exponents[h] - largest));
+    if (thread == 0) to.of_step = largest == least ? 0.0f : power_of_two(largest - product_shift);
+  }
+  /// Flows of less are nothing.
+  static constexpr int least = -1000;
+
+  __device__ void multiply(int stage, WarpTile& warp) const {
+    unsigned const sums = tiles + stage * stage_bytes, terms = sums + tile_bytes;
+    float const of_step = scales[stage].of_step;
+#pragma unroll
+    for (int k = 0; k < 64; k += 16) {
+      WarpTile::Operand b;
+      warp.load_columns(terms, k, b.high);
+      warp.load_columns(terms + plane_bytes, k, b.low);
+      __half const* const of_samples = scales[stage].of_samples + k + warp.lane % 4 * 2;
+      for (int h = 0; h < 2; ++h) {
+        __half2 const by = *reinterpret_cast<__half2 const*>(of_samples + h * 8);
+        for (int n = 0; n < WarpTile::column_parts; ++n) {
+          scale(b.high[n][h], by);
+          scale(b.low[n][h], by);
+        }
+      }
+      warp.add<false>(sums, k, b, [&](int) { return make_float2(of_step, of_step); });
+    }
+  }
+  __device__ static void scale(unsigned& two, __half2 by) {
+    __half2 const scaled = __hmul2(*reinterpret_cast<__half2*>(&two), by);
+    two = *reinterpret_cast<unsigned const*>(&scaled);
+  }
+
+  __device__ void store(WarpTile const& warp) const {
+    auto const& tile = of.tiles[place.tile];
+    for (int m = 0; m < WarpTile::row_parts; ++m)
+      for (int n = 0; n < WarpTile::column_parts; ++n)
+        for (int r = 0; r < 4; ++r) {
+          int const row = warp.row_of(m) + r / 2 * 8 - place.first_row,
+                    column = warp.column_of(n) + r % 2 - place.first_column;
+          if (row < 0 || row >= tile.rows || column < 0 || column >= tile.columns) continue;
+          Offset const at = tile.parameter + Offset{row} * tile.stride + column;
+          of.flows[at] +=
+              of.unit * static_cast<double>(of.weights[at]) * static_cast<double>(with_cut_off(warp.sums[m][n][r]));
+        }
+  }
+};
+
+__global__ void __launch_bounds__(128) parameter_flows(circuit::detail::ParameterProducts const of) {
+  extern __shared__ __align__(128) unsigned char memory_of_parameters[];
+  ParameterFlows(of, memory_of_parameters).run();
+}
+
+}  // namespace hornbill::cuda

@@ -1,0 +1,81 @@
+/// \file
+/// Sums whose edges fill tiles, for matrix units.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <hornbill/types.hpp>
+
+namespace hornbill::circuit {
+
+/// Where sums whose edges fill tiles are done by matrix units: on backends that have some, nowhere, or on all backends,
+/// where they may be slow.
+enum class MatrixUnits : std::uint8_t { automatic, never, always };
+
+/// A matrix between a sum tile and a term: that of segments which lie one behind the other in HostPlan::segments, with
+/// zeros where there are no edges. Tied ones are one.
+struct WeightTile {
+  Offset segments_begin, segments_end;
+};
+
+/// A tile of weights times values of a term, or of sums.
+struct TileProduct {
+  Index weights, column;  ///< column: among those that are there at the time
+};
+
+/// A layer of sums whose edges fill tiles.
+struct DenseLayer {
+  bool is_dense;
+  Index terms_begin, terms_end;  ///< in HostDensePlan::terms: each term of the layer once
+};
+
+/// The layers that matrix units do.
+struct HostDensePlan {
+  std::vector<WeightTile> weight_tiles;
+  std::vector<DenseLayer> layers;       ///< [layers of the plan]; none if no layer is dense
+  std::vector<Index> terms;             ///< by layer
+  std::vector<Offset> product_offsets;  ///< [sum tiles + 1]
+  std::vector<TileProduct> products;    ///< of each sum tile; columns are those of the layer's terms
+  Index max_terms = 0, max_sums = 0;    ///< of a layer
+
+  bool is_dense(Index layer) const { return !layers.empty() && layers[static_cast<std::size_t>(layer)].is_dense; }
+};
+
+struct HostPlan;
+
+/// Chooses the layers whose edges fill enough of their tiles, and numbers these.
+HostDensePlan make_dense_plan(HostPlan const& plan);
+
+/// Parameters that are in one tile, or in a part of one, wherever they are used.
+struct DenseParameters {
+  Index tile;  ///< in HostFlowPlan::parameter_tiles
+  std::uint8_t first_row, first_column;
+  Offset uses_begin, uses_end;  ///< in HostDenseFlowPlan::uses
+};
+
+/// Columns of a group.
+struct DenseUse {
+  Index sum, term;
+};
+
+/// Layers whose flows of parameters are added at a time.
+struct DenseGroup {
+  Index sums_begin, sums_end;    ///< in HostDenseFlowPlan::sums
+  Index terms_begin, terms_end;  ///< in HostDenseFlowPlan::terms
+  Index parameters_begin, parameters_end;
+};
+
+/// Flows that matrix units sum up.
+struct HostDenseFlowPlan {
+  std::vector<Offset> product_offsets;  ///< [terms of HostFlowPlan + 1]
+  std::vector<TileProduct> products;    ///< of each term; columns are the layer's sum tiles
+  std::vector<DenseGroup> groups;
+  std::vector<Index> sums, terms;  ///< of groups: sum tiles, as tiles, and terms
+  std::vector<DenseParameters> parameters;
+  std::vector<DenseUse> uses;
+  Index max_outputs = 0;              ///< terms of a step
+  Index max_sums = 0, max_terms = 0;  ///< columns of a layer or a group
+};
+
+}  // namespace hornbill::circuit

@@ -1,0 +1,301 @@
+// Layers by matrix units: on backends that have none the same steps are done by plain loops.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <tuple>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <hornbill/circuit.hpp>
+#include <hornbill/error.hpp>
+#include <reference/circuit.hpp>
+
+#include "support/cells.hpp"
+#include "support/compare.hpp"
+#include "support/random_circuits.hpp"
+
+using namespace hornbill;
+using circuit::InputKind, circuit::MatrixUnits, circuit::NodeKind, circuit::Samples;
+using circuit::detail::from_half, circuit::detail::to_half;
+
+namespace {
+
+/// A circuit with matrix units, or without.
+template <class T>
+struct Evaluation {
+  using Memory = typename T::Memory;
+  typename T::Exec exec;
+  circuit::Plan<Memory> plan;
+  circuit::FlowPlan<Memory> flow_plan;
+  circuit::DeviceParameters<float, Memory> parameters;
+  circuit::State<float, Memory> state;
+  circuit::FlowState<float, Memory> of_batch;
+  circuit::Flows<Memory> flows;
+
+  Evaluation(test::RandomCircuit const& made, MatrixUnits units, Index batch_size)
+      : plan(make_plan(exec, circuit::make_plan(made.circuit, {.matrix_units = units}))),
+        flow_plan(make_flow_plan(exec, circuit::make_flow_plan(plan.host))),
+        parameters(circuit::to_device<float>(exec, plan, made.parameters)),
+        state(circuit::make_state<float>(exec, plan, batch_size)),
+        of_batch(make_flow_state(exec, plan, flow_plan, state)),
+        flows(make_flows(exec, plan, flow_plan)) {}
+
+  void run(Samples const& samples, std::vector<double> const& weights = {}) {
+    auto const count = static_cast<Index>(samples.size());
+    observe(exec, plan, state, samples, 0, count);
+    forward(exec, plan, parameters, state);
+    backward(exec, plan, flow_plan, parameters, state, of_batch);
+    add_flows(exec, plan, flow_plan, parameters, state, of_batch, weights, flows);
+  }
+
+  std::vector<double> logs(Offset count) {
+    auto result = detail::to_vector(exec, state.log_likelihood);
+    result.resize(static_cast<std::size_t>(count));
+    return result;
+  }
+  Offset uncertain(Offset count) {
+    auto const certain = detail::to_vector(exec, state.is_certain);
+    return std::count(certain.begin(), certain.begin() + count, 0);
+  }
+};
+
+std::vector<double> expected_logs(test::RandomCircuit const& made, Samples const& samples) {
+  std::vector<double> result;
+  for (Offset s = 0; s < samples.size(); ++s)
+    result.push_back(
+        static_cast<double>(reference::circuit_log_values(made.circuit, made.parameters, samples, s).back()));
+  return result;
+}
+
+/// Flows of parameters of sums, over all samples.
+std::vector<double> expected_flows(test::RandomCircuit const& made, Samples const& samples,
+                                   std::vector<double> const& weights) {
+  std::vector<double> result(made.parameters.sum.size());
+  for (Offset s = 0; s < samples.size(); ++s) {
+    if (!weights.empty() && weights[static_cast<std::size_t>(s)] == 0) continue;
+    auto const logs = reference::circuit_log_values(made.circuit, made.parameters, samples, s);
+    if (std::isinf(logs.back())) continue;
+    auto const flows = reference::circuit_flows(made.circuit, made.parameters, samples, s, logs);
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] += (weights.empty() ? 1 : weights[static_cast<std::size_t>(s)]) * static_cast<double>(flows.sum[i]);
+  }
+  return result;
+}
+
+test::RandomCircuit with_parameters(circuit::Circuit made, unsigned seed) {
+  auto parameters = circuit::initial_parameters(made, seed);
+  return {std::move(made), std::move(parameters)};
+}
+
+Offset dense_layers(circuit::HostPlan const& plan) {
+  return std::ranges::count_if(plan.dense.layers, &circuit::DenseLayer::is_dense);
+}
+
+/// Structures with tiles that are full, or nearly.
+std::vector<std::pair<std::string, test::RandomCircuit>> dense_circuits() {
+  circuit::InputChoice const letters{InputKind::categorical, 7};
+  std::vector<std::pair<std::string, test::RandomCircuit>> result;
+  for (Index states : {40, 64, 150})
+    result.emplace_back(fmt::format("chain of {} states", states),
+                        with_parameters(make_circuit(circuit::HiddenMarkovModel{6, states, letters}), 1));
+  result.emplace_back("chain, not homogeneous",
+                      with_parameters(make_circuit(circuit::HiddenMarkovModel{5, 128, letters, false}), 2));
+  circuit::VariableTree const tree{{-1, 0, 0, 1, 1, 1, 1, 1, 2}};
+  result.emplace_back(
+      "tree",
+      with_parameters(make_circuit(circuit::HiddenTree{tree, 96, std::vector<circuit::InputChoice>(9, letters)}), 3));
+  result.emplace_back("random tensor network",
+                      with_parameters(make_circuit(circuit::RandomTensorNetwork{16, 70, 3, 2, 2, letters}), 4));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("circuit matrix units: halves are rounded to the nearest") {
+  std::mt19937 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    float const value =
+        std::ldexp(std::uniform_real_distribution<float>(-1, 1)(random), static_cast<int>(random() % 45) - 30);
+    float const found = from_half(to_half(value));
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    float const place = std::ldexp(1.0f, std::max(exponent - 11, -24));
+    REQUIRE(std::abs(found - value) <= place / 2);
+    REQUIRE(std::remainder(found, place) == 0);
+  }
+  CHECK(to_half(1) == 0x3c00);
+  CHECK(to_half(0x1p15f) == 0x7800);
+  CHECK(to_half(0x1p-24f) == 1);
+  CHECK(to_half(0x1p-25f) == 0);  // half a unit: to the even one
+  CHECK(to_half(0x1.8p-24f) == 2);
+  CHECK(from_half(0x8001) == -0x1p-24f);
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBILL_FLOAT_CELLS) {
+  // more outputs than a GPU has multiprocessors, of up to three products, each with powers of 2 of its own
+  constexpr Index tile = circuit::tile_size, weight_tiles = 5, columns = 7, outputs = 150, blocks = 2, samples = 128;
+  using circuit::detail::tile_entries, circuit::detail::plane_shift;
+  typename T::Exec const exec;
+  std::mt19937 random(1);
+  auto const number = [&] { return std::uniform_real_distribution<float>(0, 1)(random); };
+  auto const planes = [&](std::vector<float> const& values) {
+    std::vector<std::uint16_t> result(values.size() * 2);
+    for (std::size_t t = 0; t * tile * tile < values.size(); ++t)
+      for (Index r = 0; r < tile; ++r)
+        for (Index c = 0; c < tile; ++c)
+          circuit::detail::store_planes(
+              result.data() + t * tile_entries, r, c,
+              std::ldexp(values[(t * tile + static_cast<std::size_t>(r)) * tile + static_cast<std::size_t>(c)],
+                         plane_shift));
+    return result;
+  };
+  std::vector<float> weights(weight_tiles * tile * tile), values(columns * blocks * tile * tile);
+  for (float& w : weights) w = number();
+  for (float& v : values) v = number();
+  std::vector<circuit::Exponent> weight_exponents, column_exponents;
+  for (Index t = 0; t < weight_tiles; ++t) weight_exponents.push_back(-static_cast<Offset>(random() % 4));
+  for (Index i = 0; i < columns * samples; ++i) column_exponents.push_back(static_cast<Offset>(random() % 40) - 5000);
+  std::vector<circuit::TileProduct> products;
+  std::vector<Offset> offsets{0};
+  for (Index o = 0; o < outputs; ++o) {
+    for (Index p = 0; p < 1 + o % 3; ++p)
+      products.push_back({static_cast<Index>(random() % weight_tiles), static_cast<Index>(random() % columns)});
+    offsets.push_back(std::ssize(products));
+  }
+  auto const view = [&]<class V>(std::vector<V> const& of) {
+    return detail::to_view<V, typename T::Memory>(exec, "hornbill::test::numbers", of);
+  };
+  auto const on_device = std::tuple(view(planes(weights)), view(weight_exponents), view(planes(values)),
+                                    view(column_exponents), view(products), view(offsets));
+  for (bool is_transposed : {false, true}) {
+    auto const sums = view(std::vector<float>(std::size_t{outputs} * tile * samples));
+    auto const exponents = view(std::vector<circuit::Exponent>(std::size_t{outputs} * samples));
+    multiply(exec, circuit::detail::TileProducts{std::get<0>(on_device).data(), std::get<1>(on_device).data(),
+                                                 std::get<2>(on_device).data(), std::get<3>(on_device).data(),
+                                                 std::get<4>(on_device).data(), std::get<5>(on_device).data(), nullptr,
+                                                 nullptr, sums.data(), exponents.data(), outputs, blocks, blocks,
+                                                 samples, is_transposed});
+    auto const found = detail::to_vector(exec, sums);
+    auto const units = detail::to_vector(exec, exponents);
+    double largest = 0, mean = 0;
+    for (Index o = 0; o < outputs; ++o)
+      for (Index b = 0; b < samples; ++b) {
+        auto const unit = units[static_cast<std::size_t>(o) * samples + static_cast<std::size_t>(b)];
+        for (Index r = 0; r < tile; r += 7) {
+          double sum = 0;
+          for (Offset p = offsets[static_cast<std::size_t>(o)]; p < offsets[static_cast<std::size_t>(o) + 1]; ++p) {
+            auto const& [w, c] = products[static_cast<std::size_t>(p)];
+            auto const power = weight_exponents[static_cast<std::size_t>(w)] +
+                               column_exponents[static_cast<std::size_t>(c * samples + b)] - unit;
+            for (Index k = 0; k < tile; ++k) {
+              double const weight = weights[static_cast<std::size_t>((w * tile + (is_transposed ? k : r)) * tile +
+                                                                     (is_transposed ? r : k))];
+              double const value =
+                  values[static_cast<std::size_t>(((c * blocks + b / tile) * tile + k) * tile + b % tile)];
+              sum += weight * value * std::ldexp(1.0, static_cast<int>(power));
+            }
+          }
+          double const error =
+              static_cast<double>(found[static_cast<std::size_t>((o * tile + r) * samples + b)]) / sum - 1;
+          largest = std::max(largest, std::abs(error));
+          mean += error / (outputs * samples * 10.0);
+        }
+      }
+    CHECK(largest < 6e-7);
+    CHECK(std::abs(mean) < 3e-8);  // sums that are cut off are too small by 4e-8 or more
+  }
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: likelihoods and flows of dense circuits", T, HORNBILL_FLOAT_CELLS) {
+  for (auto const& [name, made] : dense_circuits()) {
+    CAPTURE(name);
+    constexpr Index count = 70;
+    auto const samples = test::random_samples(made.circuit, 5, count, true);
+    std::vector<double> weights;
+    for (Index s = 0; s < count; ++s) weights.push_back(s % 9 == 2 ? 0.5 + s % 5 : 0);  // of few: the oracle is slow
+    Evaluation<T> evaluation(made, MatrixUnits::always, 130);
+    CHECK(dense_layers(evaluation.plan.host) > 0);
+    CHECK(evaluation.flow_plan.host.num_plain_parameters < std::ssize(evaluation.flow_plan.host.parameter_tiles));
+    evaluation.run(samples, weights);
+    CHECK(evaluation.uncertain(count) == 0);
+    test::check_close(evaluation.logs(count), expected_logs(made, samples), 2e-5, name);
+    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum), expected_flows(made, samples, weights),
+                      3e-5, name + ", flows");
+  }
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: batches of any size have the same bits", T, HORNBILL_FLOAT_CELLS) {
+  auto const made = with_parameters(make_circuit(circuit::HiddenMarkovModel{4, 128, {InputKind::categorical, 7}}), 1);
+  auto const samples = test::random_samples(made.circuit, 5, 130, true);
+  auto const plan = circuit::make_plan(made.circuit, {.matrix_units = MatrixUnits::always});
+  auto const all = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters, samples);
+  for (Index batch_size : {7, 64, 128}) {
+    auto const again = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters, samples,
+                                                       {.batch_size = batch_size});
+    CHECK_MESSAGE(again.log_likelihood == all.log_likelihood, "batches of ", batch_size);
+  }
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: random circuits", T, HORNBILL_FLOAT_CELLS) {
+  Offset dense = 0;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    auto const made = test::random_circuit(seed, 2 + static_cast<Index>(seed % 5),
+                                           {.zeros = seed % 2 == 0 ? 0.4 : 0, .largest_vector = 90});
+    auto const samples = test::random_samples(made.circuit, seed, 3, seed % 3 == 0);
+    Evaluation<T> evaluation(made, MatrixUnits::always, 3);
+    dense += dense_layers(evaluation.plan.host);
+    evaluation.run(samples);
+    CHECK_MESSAGE(evaluation.uncertain(3) == 0, "seed ", seed);
+    test::check_close(evaluation.logs(3), expected_logs(made, samples), 2e-5, fmt::format("seed {}", seed));
+    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum), expected_flows(made, samples, {}), 3e-5,
+                      fmt::format("seed {}, flows", seed));
+  }
+  CHECK(dense > 10);
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: what is certain is right", T, HORNBILL_FLOAT_CELLS) {
+  Offset uncertain = 0, all = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Index const states = 64;
+    auto made =
+        with_parameters(make_circuit(circuit::HiddenMarkovModel{12, states, {InputKind::categorical, 5}}), seed);
+    std::mt19937 random(seed);
+    double const spread = 1 + seed % 8;
+    auto const skew = [&](std::vector<double>& values, std::size_t first, std::size_t count) {
+      double sum = 0;
+      for (std::size_t i = first; i < first + count; ++i) {
+        values[i] = random() % 4 == 0 ? 0 : std::pow(10.0, -spread * static_cast<double>(random() % 5));
+        sum += values[i];
+      }
+      values[first] += 1e-3;
+      for (std::size_t i = first; i < first + count; ++i) values[i] /= sum + 1e-3;
+    };
+    for (std::size_t i = 0; i < made.parameters.sum.size(); i += 64) skew(made.parameters.sum, i, 64);
+    for (std::size_t i = 0; i < made.parameters.input.size(); i += 5) skew(made.parameters.input, i, 5);
+    auto const samples = test::random_samples(made.circuit, seed, 40, false);
+    Evaluation<T> evaluation(made, MatrixUnits::always, 40);
+    evaluation.run(samples);
+    auto const certain = detail::to_vector(evaluation.exec, evaluation.state.is_certain);
+    auto const found = evaluation.logs(40), expected = expected_logs(made, samples);
+    for (std::size_t s = 0; s < 40; ++s)
+      if (certain[s] != 0 && found[s] != expected[s])
+        CHECK_MESSAGE(std::abs(found[s] - expected[s]) <= 2e-5, "seed ", seed, ", sample ", s);
+    uncertain += evaluation.uncertain(40);
+    all += 40;
+    // whatever is not certain is found in another way
+    auto const likelihoods = circuit::log_likelihoods<float>(
+        evaluation.exec, made.circuit, circuit::make_plan(made.circuit, {.matrix_units = MatrixUnits::always}),
+        made.parameters, samples);
+    test::check_close(likelihoods.log_likelihood, expected, 2e-5, fmt::format("seed {}", seed));
+  }
+  CHECK(uncertain > 0);
+  CHECK(uncertain < all);
+}
+
+TEST_CASE("circuit matrix units: layers of single edges are left to others") {
+  auto const made = test::random_circuit(3, 5, {.largest_vector = 4});
+  auto plan = circuit::make_plan(made.circuit);
+  CHECK(dense_layers(plan) == 0);
+  CHECK(circuit::make_dense_plan(plan).layers.empty());
+}
