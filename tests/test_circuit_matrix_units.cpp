@@ -70,7 +70,7 @@ std::vector<double> expected_logs(test::RandomCircuit const& made, Samples const
 
 /// Flows of parameters of sums, over all samples.
 std::vector<double> expected_parameter_flows(test::RandomCircuit const& made, Samples const& samples,
-                                   std::vector<double> const& weights) {
+                                             std::vector<double> const& weights) {
   std::vector<double> result(made.parameters.sum.size());
   for (Offset s = 0; s < samples.size(); ++s) {
     if (!weights.empty() && weights[static_cast<std::size_t>(s)] == 0) continue;
@@ -220,8 +220,8 @@ TEST_CASE_TEMPLATE("circuit matrix units: likelihoods and flows of dense circuit
     evaluation.run(samples, weights);
     CHECK(evaluation.uncertain(count) == 0);
     test::check_close(evaluation.logs(count), expected_logs(made, samples), 2e-5, name);
-    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum), expected_parameter_flows(made, samples, weights),
-                      3e-5, name + ", flows");
+    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum),
+                      expected_parameter_flows(made, samples, weights), 3e-5, name + ", flows");
   }
 }
 
@@ -248,8 +248,8 @@ TEST_CASE_TEMPLATE("circuit matrix units: random circuits", T, HORNBILL_FLOAT_CE
     evaluation.run(samples);
     CHECK_MESSAGE(evaluation.uncertain(3) == 0, "seed ", seed);
     test::check_close(evaluation.logs(3), expected_logs(made, samples), 2e-5, fmt::format("seed {}", seed));
-    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum), expected_parameter_flows(made, samples, {}), 3e-5,
-                      fmt::format("seed {}, flows", seed));
+    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum),
+                      expected_parameter_flows(made, samples, {}), 3e-5, fmt::format("seed {}, flows", seed));
   }
   CHECK(dense > 10);
 }
