@@ -239,7 +239,7 @@ TEST_CASE_TEMPLATE("circuit matrix units: batches of any size have the same bits
 
 TEST_CASE_TEMPLATE("circuit matrix units: random circuits", T, HORNBILL_FLOAT_CELLS) {
   Offset dense = 0;
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
     auto const made = test::random_circuit(seed, 2 + static_cast<Index>(seed % 5),
                                            {.zeros = seed % 2 == 0 ? 0.4 : 0, .largest_vector = 90});
     auto const samples = test::random_samples(made.circuit, seed, 3, seed % 3 == 0);
@@ -251,7 +251,7 @@ TEST_CASE_TEMPLATE("circuit matrix units: random circuits", T, HORNBILL_FLOAT_CE
     test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum),
                       expected_parameter_flows(made, samples, {}), 3e-5, fmt::format("seed {}, flows", seed));
   }
-  CHECK(dense > 10);
+  CHECK(dense > 5);
 }
 
 TEST_CASE_TEMPLATE("circuit matrix units: what is certain is right", T, HORNBILL_FLOAT_CELLS) {
@@ -281,6 +281,15 @@ TEST_CASE_TEMPLATE("circuit matrix units: what is certain is right", T, HORNBILL
     for (std::size_t s = 0; s < 40; ++s)
       if (certain[s] != 0 && found[s] != expected[s])
         CHECK_MESSAGE(std::abs(found[s] - expected[s]) <= 2e-5, "seed ", seed, ", sample ", s);
+    // flows of samples that have some, of which few are taken: the oracle is slow
+    auto const known = detail::to_vector(evaluation.exec, evaluation.of_batch.is_known);
+    std::vector<double> weights(40);
+    for (std::size_t s = 0; s < 40; s += 4) weights[s] = known[s];
+    Kokkos::deep_copy(evaluation.exec, evaluation.flows.sum, 0);
+    add_flows(evaluation.exec, evaluation.plan, evaluation.flow_plan, evaluation.parameters, evaluation.state,
+              evaluation.of_batch, weights, evaluation.flows);
+    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum),
+                      expected_parameter_flows(made, samples, weights), 1e-4, fmt::format("flows, seed {}", seed));
     uncertain += evaluation.uncertain(40);
     all += 40;
     // whatever is not certain is found in another way

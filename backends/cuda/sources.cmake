@@ -9,7 +9,7 @@ target_include_directories(hornbill_matrix_units PRIVATE ${PROJECT_SOURCE_DIR}/i
 target_link_libraries(hornbill_matrix_units PRIVATE hornbill_warnings)
 if(CMAKE_MATCH_1 STREQUAL 90 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # nvcc's wrapper, which calls itself GNU
   target_compile_options(hornbill_matrix_units PRIVATE -gencode=arch=compute_90a,code=sm_90a)
-  target_compile_definitions(hornbill_matrix_units PRIVATE HORNBILL_WGMMA)
+  target_compile_definitions(hornbill_matrix_units PRIVATE HORNBILL_WGMMA KOKKOS_DEPENDENCE)
 else()
   target_link_libraries(hornbill_matrix_units PRIVATE Kokkos::kokkos)
 endif()

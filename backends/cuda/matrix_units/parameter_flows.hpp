@@ -16,8 +16,8 @@ struct ParameterFlows {
 
   /// Beside tiles, in shared memory: how values of a step are scaled.
   struct alignas(16) Scales {
-    __half of_samples[64];
-    float of_step;
+    int below[64];  ///< the power of 2 by which a sample is below the largest
+    int largest, passes;
   };
   static constexpr int shared_bytes = stages * (stage_bytes + static_cast<int>(sizeof(Scales)));
 
@@ -88,31 +88,52 @@ struct ParameterFlows {
       int const theirs = __shfl_xor_sync(0xffffffff, largest, other);
       largest = theirs > largest ? theirs : largest;
     }
-    for (int h = 0; h < 2; ++h)
-      to.of_samples[thread * 2 + h] =
-          __float2half_rn(exponents[h] == least ? 0.0f : power_of_two(exponents[h] - largest));
-    if (thread == 0) to.of_step = largest == least ? 0.0f : power_of_two(largest - product_shift);
+    int farthest = 0;
+    for (int h = 0; h < 2; ++h) {
+      to.below[thread * 2 + h] = exponents[h] == least ? nothing : largest - exponents[h];
+      if (exponents[h] != least && largest - exponents[h] > farthest) farthest = largest - exponents[h];
+    }
+    for (int other = 16; other > 0; other /= 2) {
+      int const theirs = __shfl_xor_sync(0xffffffff, farthest, other);
+      farthest = theirs > farthest ? theirs : farthest;
+    }
+    if (thread != 0) return;
+    to.largest = largest < most ? largest : most;
+    to.passes = largest == least ? 0 : farthest / width + 1;
   }
-  /// Flows of less are nothing.
-  static constexpr int least = -1000;
+  /// Flows of less are nothing; of more, samples have been given up.
+  static constexpr int least = -1000, most = 127 + static_cast<int>(product_shift);
+  static constexpr int nothing = 1 << 20, width = 12;  ///< powers of 2 of a pass
+
+  /// By what samples are multiplied in a pass.
+  __device__ static __half2 scale_of(int const* below, int pass) {
+    float scales[2];
+    for (int h = 0; h < 2; ++h) {
+      int const within = below[h] - pass * width;
+      scales[h] = within >= 0 && within < width ? power_of_two(-within) : 0.0f;
+    }
+    return __floats2half2_rn(scales[0], scales[1]);
+  }
 
   __device__ void multiply(int stage, WarpTile& warp) const {
+    for (int pass = 0; pass < scales[stage].passes; ++pass) multiply(stage, pass, warp);
+  }
+  __device__ void multiply(int stage, int pass, WarpTile& warp) const {
     unsigned const sums = tiles + stage * stage_bytes, terms = sums + tile_bytes;
-    float const of_step = scales[stage].of_step;
+    float const of_pass = power_of_two(scales[stage].largest - pass * width - product_shift);
 #pragma unroll
     for (int k = 0; k < 64; k += 16) {
       WarpTile::Operand b;
       warp.load_columns(terms, k, b.high);
       warp.load_columns(terms + plane_bytes, k, b.low);
-      __half const* const of_samples = scales[stage].of_samples + k + warp.lane % 4 * 2;
       for (int h = 0; h < 2; ++h) {
-        __half2 const by = *reinterpret_cast<__half2 const*>(of_samples + h * 8);
+        __half2 const by = scale_of(scales[stage].below + k + warp.lane % 4 * 2 + h * 8, pass);
         for (int n = 0; n < WarpTile::column_parts; ++n) {
           scale(b.high[n][h], by);
           scale(b.low[n][h], by);
         }
       }
-      warp.add<false>(sums, k, b, [&](int) { return make_float2(of_step, of_step); });
+      warp.add<false>(sums, k, b, [&](int) { return make_float2(of_pass, of_pass); });
     }
   }
   __device__ static void scale(unsigned& two, __half2 by) {
@@ -129,6 +150,7 @@ struct ParameterFlows {
                     column = warp.column_of(n) + r % 2 - place.first_column;
           if (row < 0 || row >= tile.rows || column < 0 || column >= tile.columns) continue;
           Offset const at = tile.parameter + Offset{row} * tile.stride + column;
+          if (of.weights[at] == 0) continue;  // of which flows would be 0 times what may be very large
           of.flows[at] +=
               of.unit * static_cast<double>(of.weights[at]) * static_cast<double>(with_cut_off(warp.sums[m][n][r]));
         }

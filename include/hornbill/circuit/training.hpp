@@ -63,6 +63,7 @@ class Trainer {
 
  private:
   Offset num_batches() const { return (samples_.size() + options_.batch_size - 1) / options_.batch_size; }
+  Plan<MemorySpace> const& pass_both_ways();
   void add_batch(std::vector<Offset> const& which);
   void learn(double weight);
   void follow_momentum(double weight);

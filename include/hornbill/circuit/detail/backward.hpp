@@ -75,7 +75,7 @@ void pass_layer(ExecutionSpace const& exec, Plan<MemorySpace> const& plan, FlowP
                 DeviceParameters<Value, MemorySpace> const& parameters, TermFlows<Value, MemorySpace> const& of,
                 FlowState<Value, MemorySpace> const& flows, FlowStep const& step) {
   if constexpr (may_be_dense<Value, ExecutionSpace>)
-    if (plan.host.dense.is_dense(step.layer)) {
+    if (plan.host.dense.is_dense(step.layer) && !flow_plan.host.dense.product_offsets.empty()) {
       pass_by_matrix_units(exec, plan, flow_plan, parameters, of, flows.dense, step);
       return pass_to_terms(exec, of, step.terms_begin, step.dense_begin);
     }
@@ -218,10 +218,11 @@ void add_flows(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
   auto const on_device = hornbill::detail::to_view<Value, MemorySpace>(exec, "hornbill::circuit::weights", relative);
   auto const of = detail::term_flows(plan, flow_plan, parameters, state, of_batch);
   Offset plain = std::ssize(flow_plan.host.parameter_tiles);
-  if constexpr (detail::may_be_dense<Value, ExecutionSpace>) {
-    plain = flow_plan.host.num_plain_parameters;
-    detail::add_by_matrix_units(exec, plan, flow_plan, of, of_batch.dense, on_device, unit, sums.sum);
-  }
+  if constexpr (detail::may_be_dense<Value, ExecutionSpace>)
+    if (!plan.host.dense.layers.empty()) {
+      plain = flow_plan.host.num_plain_parameters;
+      detail::add_by_matrix_units(exec, plan, flow_plan, of, of_batch.dense, on_device, unit, sums.sum);
+    }
   detail::add_parameter_flows(exec,
                               detail::ParameterFlows<Value, MemorySpace>{
                                   of, flow_plan.parameter_tiles, flow_plan.parameter_uses, on_device, unit, sums.sum},

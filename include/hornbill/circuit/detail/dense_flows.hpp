@@ -46,6 +46,8 @@ struct FormShares {
       float const largest = scratch.extremes.of(part.lane).largest;
       Scaling const scaling(largest);
       std::uint16_t* const planes = tile_of(out, column, part.sample);
+      if (weights.extent(0) == 0 && part.sample < num_samples && has_lost(tile, part, scaling, scratch.shares))
+        flows.give_up(part.sample);
       for (Index i = part.first_row(); i < part.first_row() + TileTeam::rows_of_part; ++i)
         store_planes(planes, i, static_cast<Index>(part.sample % tile_size),
                      scratch.shares.at(part, i) * scaling.of_planes());
@@ -57,6 +59,18 @@ struct FormShares {
   }
 
  private:
+  /// Whether a share is so small beside the largest, and the flow so large, that planes lose more than 2^-22 of it.
+  KOKKOS_FUNCTION bool has_lost(Tile const& tile, TilePart const& part, Scaling const& scaling,
+                                TileBuffer<float>& shares) const {
+    float const unit = power_of_two<float>(-scaling.shift);
+    for (Index i = part.first_row(); i < part.end_row(tile.size); ++i) {
+      float const share = shares.at(part, i), relative = share * unit;
+      if (share == 0 || relative >= least_exact) continue;
+      if (relative < share * values.value(tile.row + i, part.sample) * least_exact) return true;
+    }
+    return false;
+  }
+
   KOKKOS_FUNCTION void load(Tile const& tile, TilePart const& part, PartValues<float>& shares) const {
     Offset const sample = part.sample;
     shares.for_each([&](float& share, Index i) { share = flows.flow(tile.row + i, sample); });
@@ -101,11 +115,13 @@ struct FinishTermFlows {
   }
 
  private:
+  static constexpr Exponent largest_exponent = 100;  ///< of largest_share
+
   KOKKOS_FUNCTION double scale_of(Term const& term, Index output, Offset sample) const {
     Exponent const of_term = of.in.exponent_of_term(term, sample),
                    of_sums = exponents(output * of.in.values.stride + sample);
     if (of_term == no_exponent || of_sums <= no_exponent / 2) return 0;
-    if (of_term + of_sums <= Bits<float>::bias) return power_of_two<double>(of_term + of_sums);
+    if (of_term + of_sums <= largest_exponent) return power_of_two<double>(of_term + of_sums);
     of.flows.give_up(sample);
     return 0;
   }

@@ -87,6 +87,7 @@ struct AddParameterFlowsOnHost {
     for (Index r = 0; r < tile.rows; ++r)
       for (Index c = 0; c < tile.columns; ++c) {
         Offset const at = tile.parameter + Offset{r} * tile.stride + c;
+        if (of.weights[at] == 0) continue;  // of which flows would be 0 times what may be very large
         of.flows[at] +=
             of.unit * static_cast<double>(of.weights[at]) * sums[place.first_row + r][place.first_column + c];
       }
@@ -120,7 +121,11 @@ void add_parameter_flows(ExecutionSpace const& exec, ParameterProducts const& of
                        AddParameterFlowsOnHost{of});
 }
 
-#if defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ARCH_VOLTA) && !defined(KOKKOS_ARCH_TURING75)
+#if defined(KOKKOS_ARCH_MAXWELL) || defined(KOKKOS_ARCH_PASCAL) || defined(KOKKOS_ARCH_VOLTA) || \
+    defined(KOKKOS_ARCH_TURING75)
+#define HORNBILL_BEFORE_AMPERE
+#endif
+#if defined(KOKKOS_ENABLE_CUDA) && !defined(HORNBILL_BEFORE_AMPERE)
 template <>
 inline constexpr bool has_matrix_units<Kokkos::Cuda> = true;
 template <>

@@ -103,19 +103,30 @@ bool Trainer<Value, ExecutionSpace>::update(std::function<void()> const& after_b
   return true;
 }
 
+/// Values and flows of the batch, without matrix units where these are not certain of a sample.
+/// \return the plan to go on with
+template <class Value, class ExecutionSpace>
+Plan<typename ExecutionSpace::memory_space> const& Trainer<Value, ExecutionSpace>::pass_both_ways() {
+  auto const* plan = &plan_;
+  forward(exec_, plan_, parameters_, batch_);
+  if (std::is_same_v<Value, float> && !plan_.host.dense.layers.empty()) {
+    auto const is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
+    auto const end = is_certain.begin() + batch_.num_samples;
+    if (std::find(is_certain.begin(), end, 0) != end) {
+      if (!plain_plan_) plain_plan_ = detail::without_matrix_units(plan_);
+      plan = &*plain_plan_;
+      forward(exec_, *plan, parameters_, batch_);
+    }
+  }
+  backward(exec_, *plan, flow_plan_, parameters_, batch_, batch_flows_);
+  return *plan;
+}
+
 template <class Value, class ExecutionSpace>
 void Trainer<Value, ExecutionSpace>::add_batch(std::vector<Offset> const& which) {
   observe(exec_, plan_, batch_, samples_, which);
-  forward(exec_, plan_, parameters_, batch_);
-  auto is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
-  bool const is_any = std::find(is_certain.begin(), is_certain.begin() + std::ssize(which), 0) !=
-                      is_certain.begin() + std::ssize(which);
-  if (std::is_same_v<Value, float> && is_any && !plan_.host.dense.layers.empty()) {
-    if (!plain_plan_) plain_plan_ = detail::without_matrix_units(plan_);
-    forward(exec_, *plain_plan_, parameters_, batch_);
-    is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
-  }
-  backward(exec_, plan_, flow_plan_, parameters_, batch_, batch_flows_);
+  auto const& plan = pass_both_ways();
+  auto const is_certain = hornbill::detail::to_vector(exec_, batch_.is_certain);
   auto logs = hornbill::detail::to_vector(exec_, batch_.log_likelihood);
   auto const is_known = hornbill::detail::to_vector(exec_, batch_flows_.is_known);
   std::vector<double> weights;
@@ -132,7 +143,7 @@ void Trainer<Value, ExecutionSpace>::add_batch(std::vector<Offset> const& which)
                                        samples_, unknown, places, weights, flows_);
     for (std::size_t i = 0; i < places.size(); ++i) logs[static_cast<std::size_t>(places[i])] = exact[i];
   }
-  add_flows(exec_, plan_, flow_plan_, parameters_, batch_, batch_flows_, weights, flows_);
+  add_flows(exec_, plan, flow_plan_, parameters_, batch_, batch_flows_, weights, flows_);
   for (std::size_t i = 0; i < which.size(); ++i) {
     double const weight = weights.empty() ? 1 : weights[i];
     if (std::isinf(logs[i])) ++state_.sums.impossible;
@@ -177,9 +188,8 @@ void Trainer<Value, ExecutionSpace>::follow_momentum(double weight) {
   follow(flows_.input, input_momentum_);
   Kokkos::deep_copy(exec_, flows_.input_nodes, 0);
   observe(exec_, plan_, batch_, nothing_, 0, 1);
-  forward(exec_, plan_, parameters_, batch_);
-  backward(exec_, plan_, flow_plan_, parameters_, batch_, batch_flows_);
-  add_flows(exec_, plan_, flow_plan_, parameters_, batch_, batch_flows_, {1 - step}, flows_);
+  auto const& plan = pass_both_ways();
+  add_flows(exec_, plan, flow_plan_, parameters_, batch_, batch_flows_, {1 - step}, flows_);
 }
 
 template <class Value, class ExecutionSpace>
