@@ -10,7 +10,8 @@ namespace hornbill::cuda {
 /// A block has a tile of parameters; its four warps multiply, and copy what comes next. A step is 64 samples of a use.
 ///
 /// Numbers of a sample have powers of 2 of their own, and samples are summed over. So values of a term are multiplied
-/// by them where they are used, in half precision: by at most 1, relative to the largest of the step.
+/// by them where they are used, in half precision: by at most 1, relative to the largest of the step. Samples that are
+/// far from it are done in further passes, each of those within 2^12 of each other.
 struct ParameterFlows {
   static constexpr int threads = 128, stages = 3, stage_bytes = 2 * tile_bytes;
 

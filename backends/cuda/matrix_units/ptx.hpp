@@ -1,5 +1,4 @@
-// Instructions of NVIDIA GPUs that C++ has no names for.                                 \source PTX ISA, version 8.0
-// on
+// Instructions of NVIDIA GPUs that C++ has no names for.   \source PTX ISA, from version 8.0 on
 #pragma once
 
 #include <cstdint>
