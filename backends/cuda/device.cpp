@@ -1,16 +1,11 @@
 // An NVIDIA GPU.
-#include <cuda_runtime_api.h>
-
 #include <hornbill/backend/registry.hpp>
 
+#include "require_success.hpp"
+
 namespace hornbill::backend {
-namespace {
 
-void require_success(cudaError_t code) {
-  if (code != cudaSuccess) throw Error(std::string("CUDA: ") + cudaGetErrorString(code));
-}
-
-}  // namespace
+using cuda::require_success;
 
 template <>
 std::size_t Device<Kokkos::Cuda>::available_bytes() {

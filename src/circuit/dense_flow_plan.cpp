@@ -36,7 +36,6 @@ class DenseFlowPlanner {
         auto const& layer = layer_of(step);
         auto const& dense = dense_layer_of(step);
         dense_.max_outputs = std::max(dense_.max_outputs, step.terms_end - step.dense_begin);
-        dense_.max_sums = std::max(dense_.max_sums, layer.end - layer.begin);
         of_columns.resize(static_cast<std::size_t>(dense.terms_end - dense.terms_begin));
         for (Index s = layer.begin; s < layer.end; ++s)
           for (auto p = plan_.dense.product_offsets[static_cast<std::size_t>(s)];

@@ -95,7 +95,6 @@ class DensePlanner {
     }
     dense.terms_end = static_cast<Index>(dense_.terms.size());
     dense_.max_terms = std::max(dense_.max_terms, dense.terms_end - dense.terms_begin);
-    if (dense.is_dense) dense_.max_sums = std::max(dense_.max_sums, layer.end - layer.begin);
   }
 
   /// Among the layer's terms; other layers may have had it too.

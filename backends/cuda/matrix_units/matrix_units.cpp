@@ -1,8 +1,5 @@
 // Matrix units of NVIDIA GPUs: what is launched.
-#include <string>
-
-#include <hornbill/error.hpp>
-
+#include "../require_success.hpp"
 #include "parameter_flows.hpp"
 #include "sums_by_warpgroup.hpp"
 #include "sums_by_warps.hpp"
@@ -10,9 +7,7 @@
 namespace hornbill::circuit::detail::cuda {
 namespace {
 
-void require_success(cudaError_t code) {
-  if (code != cudaSuccess) throw Error(std::string("CUDA: ") + cudaGetErrorString(code));
-}
+using hornbill::cuda::require_success;
 
 /// More shared memory than a kernel has of itself must be asked for, on each device.
 template <class Of>

@@ -37,7 +37,7 @@ struct HostDensePlan {
   std::vector<Index> terms;             ///< by layer
   std::vector<Offset> product_offsets;  ///< [sum tiles + 1]
   std::vector<TileProduct> products;    ///< of each sum tile; columns are those of the layer's terms
-  Index max_terms = 0, max_sums = 0;    ///< of a layer
+  Index max_terms = 0;                  ///< of a layer
 
   bool is_dense(Index layer) const { return !layers.empty() && layers[static_cast<std::size_t>(layer)].is_dense; }
 };
@@ -75,7 +75,7 @@ struct HostDenseFlowPlan {
   std::vector<DenseParameters> parameters;
   std::vector<DenseUse> uses;
   Index max_outputs = 0;              ///< terms of a step
-  Index max_sums = 0, max_terms = 0;  ///< columns of a layer or a group
+  Index max_sums = 0, max_terms = 0;  ///< columns of a group: no layer has more
 };
 
 }  // namespace hornbill::circuit

@@ -104,9 +104,7 @@ struct FinishTermFlows {
     auto const& term = of.in.terms(t);
     for_each_part(member, first, [&](TilePart const& part) {
       float sum = 0;
-      if (part.sample < of.num_samples) {
-        sum = add_rows(t, term, output, part);
-      }
+      if (part.sample < of.num_samples) sum = add_rows(t, term, output, part);
       scratch.sums[part.place()] = sum;
     });
     for_each_part(member, first, [&](TilePart const& part) {
