@@ -48,7 +48,7 @@ circuit::VariableTree random_tree(hb::Index num_variables) {
   return tree;
 }
 
-/// "hmm,STATES", "hclt,LATENTS" or "rat,LATENTS": the structures of table 1 of Liu et al. 2024.
+/// "hmm,STATES", "hclt,LATENTS", "rat,LATENTS" or "pd,LATENTS": the structures of table 1 of Liu et al. 2024.
 circuit::Circuit circuit_named(std::string const& name) {
   auto const comma = name.find(',');
   auto const kind = name.substr(0, comma);
@@ -58,7 +58,8 @@ circuit::Circuit circuit_named(std::string const& name) {
   if (kind == "hclt")
     return make_circuit(circuit::HiddenTree{random_tree(784), size, std::vector<circuit::InputChoice>(784, pixels)});
   if (kind == "rat") return make_circuit(circuit::RandomTensorNetwork{784, size, 5, 2, 2, pixels});
-  throw hb::InputError(fmt::format("circuit '{}' is not known; there are hmm, hclt and rat", name));
+  if (kind == "pd") return make_circuit(circuit::GridDivision{circuit::split_evenly({28, 28}, {4}), size, {pixels}});
+  throw hb::InputError(fmt::format("circuit '{}' is not known; there are hmm, hclt, rat and pd", name));
 }
 
 circuit::Samples random_samples(circuit::Circuit const& of, hb::Index count) {

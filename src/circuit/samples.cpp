@@ -34,6 +34,13 @@ std::vector<Index> categories_of(Samples const& samples) {
   return categories;
 }
 
+Samples select_variables(Samples const& samples, std::vector<Index> const& variables) {
+  Samples selected{static_cast<Index>(variables.size()), {}};
+  for (Offset s = 0; s < samples.size(); ++s)
+    for (Index v : variables) selected.values.push_back(samples.value(s, v));
+  return selected;
+}
+
 namespace {
 
 void check_soft(Circuit const& circuit, Samples const& samples, std::vector<Index> const& categories,

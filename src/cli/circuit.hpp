@@ -18,7 +18,8 @@ void add_circuit_evaluate(CLI::App& circuit);
 void add_circuit_train(CLI::App& circuit);
 void add_circuit_convert(CLI::App& circuit);
 
-/// Adds itself to `circuit build`.
+/// Each adds itself to `circuit build`.
+void add_circuit_grid(CLI::App& build);
 void add_circuit_network(CLI::App& build);
 
 /// Numbers that values are held in.

@@ -10,7 +10,7 @@
 #include <hornbill/io/atomic_file.hpp>
 #include <hornbill/io/circuit_file.hpp>
 
-#include "circuit.hpp"
+#include "circuit_build.hpp"
 #include "output.hpp"
 #include "support.hpp"
 
@@ -19,29 +19,50 @@ namespace {
 
 using circuit::InputKind;
 
-/// Options that structures share.
-struct BuildArguments {
-  std::string samples, output, kind = "categorical";
-  circuit::InputChoice input{InputKind::categorical, 0};
-  Index latents = 0;
-  std::uint64_t seed = 1;
-  bool json = false;
-};
-
 std::map<std::string, InputKind> const kinds{{"categorical", InputKind::categorical},
                                              {"bernoulli", InputKind::bernoulli},
                                              {"binomial", InputKind::binomial},
                                              {"gaussian", InputKind::gaussian},
                                              {"logistic", InputKind::discretised_logistic}};
 
-CLI::Validator finite_from_0() {
-  return number_that([](double x) { return x >= 0 && x <= 1e100; }, "a number from 0 to 1e100");
-}
-
 /// Values of a variable that samples may have: more are hardly categories.
 constexpr Index max_categories = 1 << 20;
 
-constexpr char const* latents_help = "States of each latent variable";
+/// Rows and columns of blocks, a pair in each line.
+circuit::ListedBlocks read_listed_blocks(std::string const& file) {
+  circuit::ListedBlocks list;
+  auto const pairs = io::read_any_samples(file, io::ValueType::whole);
+  if (pairs.num_variables != 2)
+    throw InputError(file, "",
+                     fmt::format("has {} numbers in a line; a block is its row and its column", pairs.num_variables));
+  for (Offset i = 0; i < pairs.size(); ++i) {
+    auto const number = [&](Index j) {
+      double const x = pairs.value(i, j);
+      if (x != x) throw InputError(file, "", fmt::format("block {}, counted from 0, lacks its row or column", i));
+      return static_cast<Index>(x);
+    };
+    list.blocks.emplace_back(number(0), number(1));
+  }
+  return list;
+}
+
+circuit::Circuit with_kept_blocks(BuildArguments const& a, circuit::Circuit circuit) {
+  if (a.band >= 0) return keep_blocks(circuit, a.block_size, circuit::BandOfBlocks{a.band});
+  if (a.kept_share < 1) return keep_blocks(circuit, a.block_size, circuit::RandomBlocks{a.kept_share, a.seed});
+  if (a.listed_blocks.empty()) return circuit;
+  auto const list = read_listed_blocks(a.listed_blocks);
+  try {
+    return keep_blocks(circuit, a.block_size, list);
+  } catch (InputError const& e) {
+    throw InputError(a.listed_blocks, "", e.what());
+  }
+}
+
+}  // namespace
+
+CLI::Validator finite_from_0() {
+  return number_that([](double x) { return x >= 0 && x <= 1e100; }, "a number from 0 to 1e100");
+}
 
 void add_output(CLI::App& command, BuildArguments& a) {
   command.add_option("-o,--output", a.output, "Circuit to write: .h5")->required();
@@ -49,7 +70,6 @@ void add_output(CLI::App& command, BuildArguments& a) {
   command.add_flag("--json", a.json, "Print JSON");
 }
 
-/// \param categories  of all variables, unless samples tell them
 void add_input_options(CLI::App& command, BuildArguments& a, bool has_samples) {
   command.add_option("--inputs", a.kind, "Distributions of the variables")
       ->check(CLI::IsMember(names_of(kinds)))
@@ -62,7 +82,29 @@ void add_input_options(CLI::App& command, BuildArguments& a, bool has_samples) {
       ->check(finite_from_0());
 }
 
-/// The distributions that are asked for.   \throws UsageError where their number of values is missing, or is of none
+void add_sparsity_options(CLI::App& command, BuildArguments& a) {
+  command.add_option("--block", a.block_size, "Sums of a block of edges, and children")
+      ->check(at_least(1))
+      ->capture_default_str();
+  auto* share = command.add_option("--keep", a.kept_share, "Keep this share of the blocks, chosen at random")
+                    ->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number over 0, up to 1"));
+  auto* band =
+      command.add_option("--band", a.band, "Keep blocks at most so many from the diagonal")->check(at_least(0));
+  command.add_option("--blocks", a.listed_blocks, "Keep the blocks of a file: a row and a column, from 0, in a line")
+      ->excludes(share)
+      ->excludes(band);
+  share->excludes(band);
+}
+
+void add_tree_options(CLI::App& command, circuit::ChowLiuOptions& options) {
+  command.add_option("--bins", options.num_bins, "Values of a variable are put in at most so many bins for the tree")
+      ->check(number_that([](double n) { return n >= 2 && n <= 254; }, "a number from 2 to 254"))
+      ->capture_default_str();
+  command.add_option("--tree-samples", options.max_samples, "Samples that the tree is made from, at most")
+      ->check(at_least(1))
+      ->capture_default_str();
+}
+
 circuit::InputChoice choice_of(BuildArguments const& a, Index categories) {
   auto choice = a.input;
   choice.kind = kinds.at(a.kind);
@@ -101,17 +143,18 @@ void write_built(BuildArguments const& a, std::string const& structure, circuit:
 }
 
 void write_random(BuildArguments const& a, std::string const& structure, circuit::Circuit circuit) {
+  circuit = with_kept_blocks(a, std::move(circuit));
   auto parameters = circuit::initial_parameters(circuit, a.seed);
   write_built(a, structure, std::move(circuit), std::move(parameters));
 }
 
-/// Samples, and how many values each variable has; 0 of real ones.
-struct BuildSamples {
-  circuit::Samples samples;
-  std::vector<Index> categories;
-};
+void require_output(BuildArguments const& a) {
+  keep_apart({{"SAMPLES", a.samples}, {"--blocks", a.listed_blocks}}, {{"-o", a.output}});
+  io::require_ending_of_circuit(a.output);
+  io::require_writable(a.output);
+}
+
 BuildSamples read_build_samples(BuildArguments const& a, bool is_real) {
-  keep_apart({{"SAMPLES", a.samples}}, {{"-o", a.output}});
   auto samples = io::read_any_samples(a.samples, is_real ? io::ValueType::real : io::ValueType::whole);
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
   std::vector<Index> categories(static_cast<std::size_t>(samples.num_variables));
@@ -124,6 +167,18 @@ BuildSamples read_build_samples(BuildArguments const& a, bool is_real) {
   return {std::move(samples), std::move(categories)};
 }
 
+std::vector<circuit::InputChoice> choices_of(BuildArguments const& a, std::vector<Index> const& categories) {
+  std::vector<circuit::InputChoice> choices;
+  for (Index c : categories) choices.push_back(choice_of(a, c));
+  for (std::size_t v = 0; v < categories.size(); ++v)
+    if (categories[v] > choices[v].num_categories)
+      throw UsageError(fmt::format("--categories {}: variable x{} has the value {} in {}", choices[v].num_categories, v,
+                                   categories[v] - 1, a.samples));
+  return choices;
+}
+
+namespace {
+
 void add_hmm(CLI::App& build) {
   auto* command = build.add_subcommand("hmm", "A hidden Markov model of sequences");
   auto a = std::make_shared<BuildArguments>();
@@ -133,11 +188,11 @@ void add_hmm(CLI::App& build) {
   command->add_option("--states", a->latents, latents_help)->required()->check(at_least(1));
   add_input_options(*command, *a, false);
   command->add_flag("--inhomogeneous", *is_inhomogeneous, "Transitions and emissions of each step are its own");
+  add_sparsity_options(*command, *a);
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build hmm --steps 32 --states 512 --categories 1000 -o hmm.h5");
   command->callback([=] {
-    io::require_ending_of_circuit(a->output);
-    io::require_writable(a->output);
+    require_output(*a);
     write_random(*a, "hmm",
                  make_circuit(circuit::HiddenMarkovModel{*steps, a->latents, choice_of(*a, 0), !*is_inhomogeneous}));
   });
@@ -157,13 +212,13 @@ void add_rat_spn(CLI::App& build) {
       ->check(at_least(2))
       ->capture_default_str();
   add_input_options(*command, *a, false);
+  add_sparsity_options(*command, *a);
   add_output(*command, *a);
   command->footer(
       "Example: hornbill circuit build rat-spn --variables 784 --latents 64 --depth 5 --repetitions 2 --categories 256 "
       "-o rat.h5");
   command->callback([=] {
-    io::require_ending_of_circuit(a->output);
-    io::require_writable(a->output);
+    require_output(*a);
     network->num_latents = a->latents;
     network->input = choice_of(*a, 0);
     network->seed = a->seed;
@@ -180,25 +235,16 @@ void add_hclt(CLI::App& build) {
   command->add_option("--latents", a->latents, latents_help)->required()->check(at_least(1));
   add_input_options(*command, *a, true);
   command->add_flag("--latent-leaves", *has_latent_leaves, "Leaves of the tree have latent variables too");
-  command->add_option("--bins", options->num_bins, "Values of a variable are put in at most so many bins for the tree")
-      ->check(number_that([](double n) { return n >= 2 && n <= 254; }, "a number from 2 to 254"))
-      ->capture_default_str();
-  command->add_option("--tree-samples", options->max_samples, "Samples that the tree is made from, at most")
-      ->check(at_least(1))
-      ->capture_default_str();
+  add_tree_options(*command, *options);
+  add_sparsity_options(*command, *a);
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build hclt train.csv --latents 64 -o hclt.h5");
   command->callback([=] {
-    io::require_ending_of_circuit(a->output);
-    io::require_writable(a->output);
+    require_output(*a);
     bool const is_real = kinds.at(a->kind) == InputKind::gaussian;
     auto const [samples, categories] = read_build_samples(*a, is_real);
-    circuit::HiddenTree hidden{chow_liu_tree(samples, categories, *options), a->latents, {}, *has_latent_leaves};
-    for (Index c : categories) hidden.inputs.push_back(choice_of(*a, c));
-    for (std::size_t v = 0; v < categories.size(); ++v)
-      if (categories[v] > hidden.inputs[v].num_categories)
-        throw UsageError(fmt::format("--categories {}: variable x{} has the value {} in {}",
-                                     hidden.inputs[v].num_categories, v, categories[v] - 1, a->samples));
+    circuit::HiddenTree const hidden{chow_liu_tree(samples, categories, *options), a->latents,
+                                     choices_of(*a, categories), *has_latent_leaves};
     write_random(*a, "hclt", make_circuit(hidden));
   });
 }
@@ -214,8 +260,7 @@ void add_chow_liu(CLI::App& build) {
   add_output(*command, *a);
   command->footer("Example: hornbill circuit build chow-liu train.csv -o tree.h5");
   command->callback([=] {
-    io::require_ending_of_circuit(a->output);
-    io::require_writable(a->output);
+    require_output(*a);
     auto const [samples, categories] = read_build_samples(*a, false);
     auto fitted =
         fit_tree(chow_liu_tree(samples, categories, {.max_samples = samples.size()}), samples, categories, *alpha);
@@ -231,6 +276,7 @@ void add_circuit_build(CLI::App& circuit) {
   add_hmm(*command);
   add_hclt(*command);
   add_rat_spn(*command);
+  add_circuit_grid(*command);
   add_chow_liu(*command);
   add_circuit_network(*command);
 }

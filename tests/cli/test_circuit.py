@@ -26,7 +26,9 @@ class Circuit(CommandLine):
 
     def test_build_and_evaluate(self):
         for structure in (("hmm", "--steps", 3, "--states", 5, "--categories", 2), ("hclt", "x.csv", "--latents", 4), ("rat-spn", "--variables", 3, "--latents", 4, "--depth", 1, "--categories", 2),
-                          ("hclt", "x.csv", "--latents", 70, "--latent-leaves"), ("hmm", "--steps", 3, "--states", 2, "--inputs", "gaussian", "--inhomogeneous"), ("chow-liu", "x.csv")):
+                          ("hclt", "x.csv", "--latents", 70, "--latent-leaves"), ("hmm", "--steps", 3, "--states", 2, "--inputs", "gaussian", "--inhomogeneous"), ("chow-liu", "x.csv"),
+                          ("pd", "--shape", "3,1", "--split-every", 1, "--latents", 3, "--categories", 2), ("pd", "--shape", 3, "--split-points", "1,2", "--latents", 40, "--categories", 2, "--divisions", 1, "--keep", 0.5),
+                          ("pd-hclt", "x.csv", "--shape", 3, "--split-points", 2, "--latents", 3), ("hmm", "--steps", 3, "--states", 5, "--categories", 2, "--block", 2, "--band", 0)):
             with self.subTest(structure=structure):
                 built = self.json("build", *structure, "-o", "c.h5")
                 info = self.json("info", "c.h5")
@@ -45,6 +47,41 @@ class Circuit(CommandLine):
                 files.append(file.read())
         self.assertEqual(files[0], files[1])
         self.assertNotEqual(files[0], files[2])
+
+    def test_grids(self):
+        def refusal(*arguments, code=2):
+            return run("circuit", "build", *arguments, "--latents", 2, "-o", "n.h5", code=code)[1]
+        self.assertIn("[--split-every,--split-points]", refusal("pd", "--shape", 4, "--categories", 2))
+        self.assertIn("--split-every: intervals are 2, axes 3", refusal("pd", "--shape", "4,4,4", "--split-every", "1,2", "--categories", 2))
+        self.assertIn("--split-points: lists of points are 1, axes 2", refusal("pd", "--shape", "4,4", "--split-points", 2, "--categories", 2))
+        for points in ("2,x", "", "2,", ",2", "99999999999"):
+            self.assertIn(f"--split-points {points}: write an axis as 4,8,12, or as none", refusal("pd", "--shape", 4, "--split-points", points, "--categories", 2))
+        self.assertIn("axis 0 is split at 4; split points ascend from 1 to 3", refusal("pd", "--shape", 4, "--split-points", "2,4", "--categories", 2, code=3))
+        self.assertIn("needs --categories", refusal("pd", "--shape", 4, "--split-every", 2))
+        self.assertIn("boxes of 2 sums are more than", refusal("pd", "--shape", "900,900", "--split-every", 1, "--categories", 2, code=6))
+        self.assertIn("--shape: the grid has 4 variables, x.csv has 3", refusal("pd-hclt", "x.csv", "--shape", 4, "--split-every", 2))
+        self.assertEqual(self.json("build", "pd", "--shape", "2,4", "--split-points", "none", 2, "--latents", 3, "--categories", 2, "-o", "c.h5")["variables"], 8)
+        self.assertFalse(os.path.exists("n.h5"))
+
+    def test_blocks_of_edges(self):
+        hmm = ("hmm", "--steps", 4, "--states", 6, "--categories", 2, "--block", 2)
+        self.write("blocks.csv", "0,1\n1,2\n2,0\n")
+        for options, edges in ((("--keep", 0.5), 3 * 6 * 4 + 4), (("--band", 0), 3 * 12 + 6), (("--blocks", "blocks.csv"), 3 * 12 + 6)):
+            with self.subTest(options=options):
+                self.json("build", *hmm, *options, "-o", "c.h5")
+                self.assertEqual(self.json("info", "c.h5")["sum_edges"], edges)
+                self.write("x4.csv", "0,0,1,1\n1,0,0,0\n")
+                self.assertLess(self.json("evaluate", "c.h5", "x4.csv")["mean_log_likelihood"], 0)
+
+        def refusal(*options, code):
+            return run("circuit", "build", *hmm, *options, "-o", "n.h5", code=code)[1]
+        self.assertIn("--keep: '0' is not a number over 0, up to 1", refusal("--keep", 0, code=2))
+        self.assertIn("--keep excludes --band", refusal("--keep", 0.5, "--band", 1, code=2))
+        for text, message in (("0,1\n1,2\n", "sum node 22, in row 2 of blocks, keeps no edge"), ("0,1\n1,2\n2,0\n2,3\n", "in row 2 and column 3, which is listed"), ("0,1,1\n", "has 3 numbers in a line"),
+                              ("0,1\n1,?\n", "block 1, counted from 0, lacks its row or column"), ("0,-1\n", "x1 is '-1'")):
+            self.write("bad.csv", text)
+            self.assertIn(message, refusal("--blocks", "bad.csv", code=3))
+        self.assertFalse(os.path.exists("n.h5"))
 
     def test_impossible_samples(self):
         run("circuit", "build", "chow-liu", "x.csv", "--pseudo-count", 0, "-o", "tree.h5")

@@ -35,7 +35,8 @@ class Output(CommandLine):
         front_end = [("extract", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5"), ("analyse", "main.ll", "-o", "new.h5", "--json")] if self.has_front_end() else []
         self.write("x.csv", "0,0\n1,1\n")
         run("circuit", "build", "hmm", "--steps", 2, "--states", 2, "--categories", 2, "-o", "hmm.h5")
-        circuits = [("circuit", "build", "hclt", "x.csv", "--latents", 2, "-o", "new.h5"), ("circuit", "build", "network", FIG2, "-o", "new.h5"), ("circuit", "info", "hmm.h5"), ("circuit", "evaluate", "hmm.h5", "x.csv"), ("circuit", "evaluate", "hmm.h5", "x.csv", "--json"), ("circuit", "convert", "hmm.h5", "new.h5"),
+        circuits = [("circuit", "build", "hclt", "x.csv", "--latents", 2, "-o", "new.h5"), ("circuit", "build", "network", FIG2, "-o", "new.h5"), ("circuit", "build", "pd", "--shape", 4, "--split-every", 2, "--latents", 2, "--categories", 2, "-o", "new.h5"),
+                    ("circuit", "build", "pd-hclt", "x.csv", "--shape", 2, "--split-every", 1, "--latents", 2, "-o", "new.h5"), ("circuit", "info", "hmm.h5"), ("circuit", "evaluate", "hmm.h5", "x.csv"), ("circuit", "evaluate", "hmm.h5", "x.csv", "--json"), ("circuit", "convert", "hmm.h5", "new.h5"),
                     ("circuit", "train", "hmm.h5", "x.csv", "--epochs", 2, "-o", "new.h5"), ("circuit", "train", "hmm.h5", "x.csv", "--json", "-o", "new.h5")]
         self.write("taint.dl", ".decl A(x: symbol) output\nA(\"a\").\n")
         clauses = ("clauses.txt", "--alarms", "alarms.txt")

@@ -40,6 +40,9 @@ std::string wanted_value(Index categories);
 /// Of each variable of discrete values, one more than the largest, and at least 2.   \shape [num_variables]
 std::vector<Index> categories_of(Samples const& samples);
 
+/// Values of some of the variables, in that order, without soft evidence.
+Samples select_variables(Samples const& samples, std::vector<Index> const& variables);
+
 /// Checks that samples have the circuit's variables, that values of discrete ones are among their categories, and that
 /// soft evidence is of discrete variables, each named once.
 /// \param where  begins the message, e.g. a file's name
