@@ -1,4 +1,4 @@
-// What a call of CUDA returned.
+// Checks of calls of CUDA.
 #pragma once
 
 #include <string>

@@ -61,7 +61,8 @@ class BlockKeeper {
   void keep_of(NodeVector const& vector) {
     auto const old = circuit_.blocks_of(vector);
     std::vector<Offset> key;
-    for (auto const& block : old) key.insert(key.end(), {block.parameter, Offset{block.rows}, Offset{block.columns}});
+    for (auto const& block : old)
+      key.insert(key.end(), {block.parameter, block.sum - vector.first, Offset{block.rows}, Offset{block.columns}});
     auto const [known, is_new] = kept_.try_emplace(key);
     if (is_new) {
       require_no_other_tie(vector);
@@ -94,11 +95,12 @@ class BlockKeeper {
   std::vector<Kept> choose(NodeVector const& vector) {
     std::vector<Kept> kept;
     auto const ends = ends_of_strips(vector);
+    auto strips = strips_of(vector, ends);
     Index first = 0;
-    for (Index end : ends) {
-      auto pieces = pieces_of(vector, first, end);
-      choose_among(pieces, vector.first + first);
-      for (auto const& piece : pieces) {
+    for (std::size_t s = 0; s < ends.size(); ++s) {
+      Index const end = ends[s];
+      choose_among(strips[s], vector, first);
+      for (auto const& piece : strips[s]) {
         Index const child = piece.child - circuit_.blocks_of(vector)[piece.of].child;
         if (auto* last = kept.empty() ? nullptr : &kept.back(); last && last->of == piece.of &&
                                                                 last->block.sum == first &&
@@ -117,51 +119,49 @@ class BlockKeeper {
   }
 
   /// Sums between two of these ends, counted from the vector's first, have the same children.
-  std::set<Index> ends_of_strips(NodeVector const& vector) const {
-    std::set<Index> ends;
+  std::vector<Index> ends_of_strips(NodeVector const& vector) const {
+    std::set<Index> ends{vector.size};
     for (Offset end = block_size_; end < vector.size; end += block_size_) ends.insert(static_cast<Index>(end));
     for (auto const& block : circuit_.blocks_of(vector)) {
       if (block.sum > vector.first) ends.insert(block.sum - vector.first);
       ends.insert(block.sum - vector.first + block.rows);
     }
-    ends.insert(vector.size);
-    return ends;
+    return {ends.begin(), ends.end()};
   }
 
-  std::vector<EdgePiece> pieces_of(NodeVector const& vector, Index first, Index end) const {
-    std::vector<EdgePiece> pieces;
+  std::vector<std::vector<EdgePiece>> strips_of(NodeVector const& vector, std::vector<Index> const& ends) const {
+    std::vector<std::vector<EdgePiece>> strips(ends.size());
     auto const blocks = circuit_.blocks_of(vector);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       auto const& block = blocks[b];
-      if (block.sum - vector.first >= end || block.sum - vector.first + block.rows <= first) continue;
       auto const& child = circuit_.vectors[static_cast<std::size_t>(circuit_.vector_of(block.child))];
       bool const is_square = child.size == vector.size && vector.size > block_size_;
-      for (Index at = block.child - child.first, behind = at + block.columns; at < behind;) {
-        Index const columns = std::min(behind - at, block_size_ - at % block_size_);
-        pieces.push_back({b, child.first + at, columns, first / block_size_, at / block_size_, is_square});
-        at += columns;
-      }
+      Index first = block.sum - vector.first;
+      Index const last = first + block.rows;
+      for (auto s = static_cast<std::size_t>(std::ranges::upper_bound(ends, first) - ends.begin()); first < last;
+           first = ends[s++])
+        for (Index at = block.child - child.first, behind = at + block.columns; at < behind;) {
+          Index const columns = std::min(behind - at, block_size_ - at % block_size_);
+          strips[s].push_back({b, child.first + at, columns, first / block_size_, at / block_size_, is_square});
+          at += columns;
+        }
     }
-    return pieces;
+    return strips;
   }
 
-  /// \param sum  the first of the strip, for messages
-  void choose_among(std::vector<EdgePiece>& pieces, Index sum) {
+  /// \param first  sum of the strip, counted from the vector's first
+  void choose_among(std::vector<EdgePiece>& pieces, NodeVector const& vector, Index first) {
     if (auto const* random = std::get_if<RandomBlocks>(&pattern_)) {
       auto const count = std::max(1.0, std::round(random->share * static_cast<double>(pieces.size())));
-      std::vector<std::size_t> order;
-      for (std::size_t i = 0; i < pieces.size(); ++i) order.push_back(i);
-      random_.shuffle(order);
-      order.resize(static_cast<std::size_t>(count));
-      std::ranges::sort(order);
       std::vector<EdgePiece> chosen;
-      for (std::size_t i : order) chosen.push_back(pieces[i]);
+      for (std::size_t i : random_.sample(static_cast<std::size_t>(count), pieces.size())) chosen.push_back(pieces[i]);
       pieces = std::move(chosen);
       return;
     }
-    Index const row = pieces.empty() ? 0 : pieces.front().row;
     std::erase_if(pieces, [&](EdgePiece const& piece) { return piece.is_square && !is_in_pattern(piece); });
-    if (pieces.empty()) throw InputError(fmt::format("sum node {}, in row {} of blocks, keeps no edge", sum, row));
+    if (pieces.empty())
+      throw InputError(
+          fmt::format("sum node {}, in row {} of blocks, keeps no edge", vector.first + first, first / block_size_));
   }
 
   bool is_in_pattern(EdgePiece const& piece) {
@@ -184,7 +184,7 @@ class BlockKeeper {
   BlockPattern const& pattern_;
   Random random_{1};
   std::set<std::pair<Index, Index>> listed_, used_;
-  std::map<std::vector<Offset>, std::vector<Kept>> kept_;  // by parameters, rows and columns of a vector's blocks
+  std::map<std::vector<Offset>, std::vector<Kept>> kept_;  // by parameters, places, rows and columns of blocks
   std::map<Offset, Offset> ends_;                          // ends and begins of ranges of parameters
   Circuit result_;
 };

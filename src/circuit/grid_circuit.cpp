@@ -1,6 +1,7 @@
 #include <hornbill/circuit/grid_circuit.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -72,18 +73,17 @@ struct Box {
 };
 
 /// Of a range of cells along an axis, among all such ranges; those that end earlier come first.
-Index number_of_range(Index begin, Index end) { return end * (end - 1) / 2 + begin; }
+Index number_of_range(Index begin, Index end) { return static_cast<Index>(Offset{end} * (end - 1) / 2) + begin; }
 
 class GridBuilder {
  public:
   explicit GridBuilder(GridDivision const& division)
       : division_(division),
-        bounds_(bounds_of(division.grid)),
         cells_(cells_of(division.grid)),
         builder_(division.grid.num_variables()),
         random_(division.seed) {
-    for (auto const& bounds : bounds_) {
-      shape_.push_back(static_cast<Index>(bounds.size()) - 1);
+    for (auto const& points : division.grid.split_points) {
+      shape_.push_back(static_cast<Index>(points.size()) + 1);
       num_ranges_.push_back(number_of_range(0, shape_.back() + 1));
     }
   }
@@ -153,23 +153,14 @@ class GridBuilder {
       for (auto& pattern : patterns) pattern.blocks.push_back({0, 0, 1, division_.num_latents, 0});
     else
       for_each_block([&](Index first, Index size) {
-        for (std::size_t d : choose(divisions.size())) add_rows(patterns[d].blocks, first, size);
+        for (std::size_t d : random_.sample(at(division_.max_divisions), divisions.size()))
+          add_rows(patterns[d].blocks, first, size);
       });
     for (std::size_t d = 0; d < patterns.size(); ++d)
       if (!patterns[d].blocks.empty())
         patterns[d].child = builder_.add_products({divisions[d].first, divisions[d].second});
     std::erase_if(patterns, [](auto const& pattern) { return pattern.blocks.empty(); });
     return builder_.add_sparse_sums(is_root ? 1 : division_.num_latents, patterns);
-  }
-
-  /// Of some divisions, those that a block takes.
-  std::vector<std::size_t> choose(std::size_t count) {
-    std::vector<std::size_t> chosen(count);
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    if (count <= at(division_.max_divisions)) return chosen;
-    random_.shuffle(chosen);
-    chosen.resize(at(division_.max_divisions));
-    return chosen;
   }
 
   /// Edges of some more sums to all nodes of a child; those of sums that follow each other are one block.
@@ -187,7 +178,7 @@ class GridBuilder {
   }
 
   GridDivision const& division_;
-  std::vector<std::vector<Index>> bounds_, cells_;
+  std::vector<std::vector<Index>> cells_;
   CircuitBuilder builder_;
   Random random_;
   std::vector<Index> shape_, num_ranges_;  // cells, and pairs of bounds, along each axis
@@ -197,6 +188,12 @@ class GridBuilder {
 }  // namespace
 
 Index Grid::num_variables() const {
+  validate(*this);
+  return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
+}
+
+void validate(Grid const& grid) {
+  auto const& [shape, split_points] = grid;
   require_positive("the number of a grid's axes", std::ssize(shape));
   if (split_points.size() != shape.size())
     throw ShapeError("axes with split points", shape.size(), split_points.size());
@@ -214,7 +211,6 @@ Index Grid::num_variables() const {
       last = point;
     }
   }
-  return static_cast<Index>(variables);
 }
 
 Grid split_evenly(std::vector<Index> shape, std::vector<Index> const& intervals) {
@@ -225,13 +221,14 @@ Grid split_evenly(std::vector<Index> shape, std::vector<Index> const& intervals)
     Index const interval = intervals.size() == 1 ? intervals.front() : intervals[axis];
     require_positive("the interval of split points", interval);
     auto& points = grid.split_points.emplace_back();
-    for (Index point = interval; point < grid.shape[axis]; point += interval) points.push_back(point);
+    for (Offset point = interval; point < grid.shape[axis]; point += interval)
+      points.push_back(static_cast<Index>(point));
   }
   return grid;
 }
 
 std::vector<std::vector<Index>> cells_of(Grid const& grid) {
-  grid.num_variables();
+  validate(grid);
   auto const bounds = bounds_of(grid);
   std::vector<Index> cells;
   for (auto const& of_axis : bounds) cells.push_back(static_cast<Index>(of_axis.size()) - 1);

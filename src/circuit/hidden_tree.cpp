@@ -39,7 +39,7 @@ Index add_hidden_tree(CircuitBuilder& builder, HiddenTree const& hidden, std::sp
   require_positive("the number of latent states", hidden.num_latents);
   if (hidden.inputs.size() != parents.size()) throw ShapeError("inputs", parents.size(), hidden.inputs.size());
   std::vector<std::vector<Index>> factors(parents.size());  // of each variable, besides its own input
-  Index root = -1;
+  Index sums = -1;
   for (Index v : from_leaves_to_root(hidden.tree)) {
     auto& of_variable = factors[static_cast<std::size_t>(v)];
     Index const parent = parents[static_cast<std::size_t>(v)];
@@ -53,10 +53,10 @@ Index add_hidden_tree(CircuitBuilder& builder, HiddenTree const& hidden, std::sp
       continue;
     }
     Index const product = builder.add_products(of_variable);
-    root = builder.add_sums(parent < 0 ? num_roots : hidden.num_latents, {product});
-    if (parent >= 0) factors[static_cast<std::size_t>(parent)].push_back(root);
+    sums = builder.add_sums(parent < 0 ? num_roots : hidden.num_latents, {product});
+    if (parent >= 0) factors[static_cast<std::size_t>(parent)].push_back(sums);
   }
-  return root;
+  return sums;  // of the root, which is last
 }
 
 Circuit make_circuit(HiddenTree const& hidden) {

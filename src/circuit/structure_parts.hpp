@@ -1,4 +1,4 @@
-// What several structures are made of. Internal to src/circuit.
+// Parts of several structures. Internal to src/circuit.
 #pragma once
 
 #include <cstdint>

@@ -154,7 +154,8 @@ void require_output(BuildArguments const& a) {
   io::require_writable(a.output);
 }
 
-BuildSamples read_build_samples(BuildArguments const& a, bool is_real) {
+BuildSamples read_build_samples(BuildArguments const& a) {
+  bool const is_real = kinds.at(a.kind) == InputKind::gaussian;
   auto samples = io::read_any_samples(a.samples, is_real ? io::ValueType::real : io::ValueType::whole);
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
   std::vector<Index> categories(static_cast<std::size_t>(samples.num_variables));
@@ -241,8 +242,7 @@ void add_hclt(CLI::App& build) {
   command->footer("Example: hornbill circuit build hclt train.csv --latents 64 -o hclt.h5");
   command->callback([=] {
     require_output(*a);
-    bool const is_real = kinds.at(a->kind) == InputKind::gaussian;
-    auto const [samples, categories] = read_build_samples(*a, is_real);
+    auto const [samples, categories] = read_build_samples(*a);
     circuit::HiddenTree const hidden{chow_liu_tree(samples, categories, *options), a->latents,
                                      choices_of(*a, categories), *has_latent_leaves};
     write_random(*a, "hclt", make_circuit(hidden));
@@ -261,7 +261,7 @@ void add_chow_liu(CLI::App& build) {
   command->footer("Example: hornbill circuit build chow-liu train.csv -o tree.h5");
   command->callback([=] {
     require_output(*a);
-    auto const [samples, categories] = read_build_samples(*a, false);
+    auto const [samples, categories] = read_build_samples(*a);
     auto fitted =
         fit_tree(chow_liu_tree(samples, categories, {.max_samples = samples.size()}), samples, categories, *alpha);
     write_built(*a, "chow-liu", std::move(fitted.circuit), std::move(fitted.parameters));

@@ -1,4 +1,4 @@
-// What commands that build circuits share. Internal to `hornbill circuit build`.
+// Options and steps that commands which build circuits have in common. Internal to `hornbill circuit build`.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ struct BuildSamples {
   circuit::Samples samples;
   std::vector<Index> categories;
 };
-BuildSamples read_build_samples(BuildArguments const& a, bool is_real);
+BuildSamples read_build_samples(BuildArguments const& a);
 /// Distributions of the samples' variables.   \throws UsageError where they have more values than are asked for
 std::vector<circuit::InputChoice> choices_of(BuildArguments const& a, std::vector<Index> const& categories);
 

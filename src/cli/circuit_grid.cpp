@@ -1,7 +1,6 @@
 // hornbill circuit build pd, pd-hclt: circuits of variables on a grid.
 #include <charconv>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -81,8 +80,7 @@ void build_pd(GridArguments const& a) {
 
 void build_pd_hclt(GridArguments const& a) {
   require_output(a.build);
-  auto const [samples, categories] =
-      read_build_samples(a.build, a.build.kind == circuit::name_of(circuit::InputKind::gaussian));
+  auto const [samples, categories] = read_build_samples(a.build);
   auto division = division_of(a, choices_of(a.build, categories));
   Index const variables = division.grid.num_variables();
   if (variables != std::ssize(categories))

@@ -1,8 +1,10 @@
-// Random numbers for generated graphs and worlds. Internal to src/graph.
+// Random numbers for generated graphs, worlds and circuits. Internal to src.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -22,6 +24,16 @@ class Random {
   template <class T>
   void shuffle(std::vector<T>& items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+  /// At most `count` of the numbers below n, ascending.
+  std::vector<std::size_t> sample(std::size_t count, std::size_t n) {
+    std::vector<std::size_t> numbers(n);
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    if (count >= n) return numbers;
+    shuffle(numbers);
+    numbers.resize(count);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
   }
 
  private:

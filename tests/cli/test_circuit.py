@@ -66,11 +66,11 @@ class Circuit(CommandLine):
     def test_blocks_of_edges(self):
         hmm = ("hmm", "--steps", 4, "--states", 6, "--categories", 2, "--block", 2)
         self.write("blocks.csv", "0,1\n1,2\n2,0\n")
+        self.write("x4.csv", "0,0,1,1\n1,0,0,0\n")
         for options, edges in ((("--keep", 0.5), 3 * 6 * 4 + 4), (("--band", 0), 3 * 12 + 6), (("--blocks", "blocks.csv"), 3 * 12 + 6)):
             with self.subTest(options=options):
                 self.json("build", *hmm, *options, "-o", "c.h5")
                 self.assertEqual(self.json("info", "c.h5")["sum_edges"], edges)
-                self.write("x4.csv", "0,0,1,1\n1,0,0,0\n")
                 self.assertLess(self.json("evaluate", "c.h5", "x4.csv")["mean_log_likelihood"], 0)
 
         def refusal(*options, code):

@@ -15,17 +15,19 @@ struct Grid {
   std::vector<Index> shape;                      ///< variables along each axis; those along the last one are adjacent
   std::vector<std::vector<Index>> split_points;  ///< [axes], ascending: first coordinates of second parts
 
-  /// \throws InputError without variables, and for split points that do not ascend within their axis; ShapeError
-  /// \throws CapacityError beyond 2^31 - 1 variables
+  /// Of a valid grid.   \throws as validate()
   Index num_variables() const;
 };
+/// \throws InputError for a grid without variables, and for split points that do not ascend within their axis
+/// \throws ShapeError for split points of more or fewer axes; CapacityError beyond 2^31 - 1 variables
+void validate(Grid const& grid);
 
-/// Splits each axis every few variables.   \param intervals  of each axis, or one for all
+/// A grid whose axes are split every few variables.   \param intervals  of each axis, or one for all
 /// \throws InputError for numbers below 1, ShapeError for other numbers of intervals
 Grid split_evenly(std::vector<Index> shape, std::vector<Index> const& intervals);
 
 /// The variables of each cell, a box that no split point divides; cells along the last axis are adjacent.
-/// \throws Error as Grid::num_variables()
+/// \shape [cells][variables of the cell]   \throws as validate()
 std::vector<std::vector<Index>> cells_of(Grid const& grid);
 
 /// Each box between split points has a vector of sums over its divisions. A division is the product of the box's two
@@ -41,7 +43,7 @@ struct GridDivision {
   std::uint64_t seed = 1;             ///< of the choices
   std::vector<VariableTree> trees{};  ///< [cells], over each cell's variables (PD-HCLT); or none (PD)
 };
-/// \throws InputError for numbers below 1; ShapeError; and as Grid::num_variables()
+/// \throws InputError for numbers below 1; ShapeError for inputs or trees of another number; and as validate()
 /// \throws CapacityError where boxes have more than 2^31 - 1 sums
 Circuit make_circuit(GridDivision const& division);
 

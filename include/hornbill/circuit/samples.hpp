@@ -40,7 +40,8 @@ std::string wanted_value(Index categories);
 /// Of each variable of discrete values, one more than the largest, and at least 2.   \shape [num_variables]
 std::vector<Index> categories_of(Samples const& samples);
 
-/// Values of some of the variables, in that order, without soft evidence.
+/// Values of some of the variables, in that order, without soft evidence.   \shape [samples, variables.size()]
+/// \param variables  of the samples, from 0 on
 Samples select_variables(Samples const& samples, std::vector<Index> const& variables);
 
 /// Checks that samples have the circuit's variables, that values of discrete ones are among their categories, and that
