@@ -302,7 +302,7 @@ def representations(files):
 
 
 # Milliseconds of PyJuice 2.6.3 for the forward pass of a batch of 512, measured apart on an H200 with CUDA graphs.
-PYJUICE_FORWARD = {"hmm,512": 1.31, "hmm,2048": 4.75, "hmm,6144": 33.8, "hclt,64": 1.06, "hclt,256": 3.12, "hclt,1024": 19.7, "rat,64": 0.29, "rat,512": 2.06}
+PYJUICE_FORWARD = {"hmm,512": 1.31, "hmm,2048": 4.75, "hmm,6144": 33.8, "hclt,64": 1.06, "hclt,256": 3.12, "hclt,1024": 19.7, "rat,64": 0.29, "rat,512": 2.06, "pd,64": 1.42, "pd,512": 40.9}
 
 
 def circuits(files):
@@ -317,7 +317,7 @@ def circuits(files):
 
 
 # The same for the backward pass, flows of nodes and of parameters together, and a step of expectation maximisation.
-PYJUICE_LEARNING = {"hmm,512": (2.03, 0.23), "hmm,2048": (11.9, 0.29), "hmm,6144": (91.3, 0.66), "hclt,64": (3.17, 0.99), "hclt,256": (7.46, 3.5), "hclt,1024": (56.5, 28.4), "rat,64": (0.57, 0.95), "rat,512": (5.4, 11.8)}
+PYJUICE_LEARNING = {"hmm,512": (2.03, 0.23), "hmm,2048": (11.9, 0.29), "hmm,6144": (91.3, 0.66), "hclt,64": (3.17, 0.99), "hclt,256": (7.46, 3.5), "hclt,1024": (56.5, 28.4), "rat,64": (0.57, 0.95), "rat,512": (5.4, 11.8), "pd,64": (3.15, 1.0), "pd,512": (89.6, 16.9)}
 
 
 def learning(files):
