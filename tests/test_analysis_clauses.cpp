@@ -16,10 +16,10 @@
 #include "support/clauses.hpp"
 
 using namespace hornbill;
+using test::ClauseFolder;
 using test::clauses_of;
 using test::random_clauses;
 using test::tuples_named;
-using Folder = test::ClauseFolder;
 
 namespace {
 
@@ -68,7 +68,7 @@ TEST_CASE("clauses: read and written") {
   CHECK(folded.num_clauses() == 3);  // what was folded may be alike and not the same
   CHECK(folded.rules == std::vector<Index>{0, 1, 0, 1, 0});
   CHECK(analysis::to_string(folded, 0) == "R1 + R2: NOT a, b");
-  Folder folder;
+  ClauseFolder folder;
   auto const file = folder.write("");
   analysis::write_clauses(set, file);
   std::ifstream in(file);
@@ -95,7 +95,7 @@ TEST_CASE("clauses: what is wrong with a line is said") {
 }
 
 TEST_CASE("clauses: probabilities of rules, and lists of alarms") {
-  Folder folder;
+  ClauseFolder folder;
   auto const probabilities = [&](std::string const& text) {
     return analysis::read_rule_probabilities(folder.write(text));
   };

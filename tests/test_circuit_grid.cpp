@@ -14,7 +14,7 @@ using circuit::InputKind;
 
 namespace {
 
-using Lists = std::vector<std::vector<Index>>;
+using ListsOfIndices = std::vector<std::vector<Index>>;
 
 std::vector<circuit::InputChoice> categorical(std::size_t variables, Index categories) {
   return std::vector<circuit::InputChoice>(variables, {InputKind::categorical, categories});
@@ -37,10 +37,10 @@ Offset edges_of(circuit::Circuit const& circuit) { return circuit::statistics_of
 
 TEST_CASE("grids: cells lie between split points") {
   auto const grid = circuit::split_evenly({3, 4}, {2});
-  CHECK(grid.split_points == Lists{{2}, {2}});
-  CHECK(circuit::cells_of(grid) == Lists{{0, 1, 4, 5}, {2, 3, 6, 7}, {8, 9}, {10, 11}});
-  CHECK(circuit::cells_of({{2, 2, 2}, {{}, {1}, {}}}) == Lists{{0, 1, 4, 5}, {2, 3, 6, 7}});
-  CHECK(circuit::split_evenly({5}, {9}).split_points == Lists{{}});
+  CHECK(grid.split_points == ListsOfIndices{{2}, {2}});
+  CHECK(circuit::cells_of(grid) == ListsOfIndices{{0, 1, 4, 5}, {2, 3, 6, 7}, {8, 9}, {10, 11}});
+  CHECK(circuit::cells_of({{2, 2, 2}, {{}, {1}, {}}}) == ListsOfIndices{{0, 1, 4, 5}, {2, 3, 6, 7}});
+  CHECK(circuit::split_evenly({5}, {9}).split_points == ListsOfIndices{{}});
   CHECK_THROWS_WITH_AS(circuit::cells_of({{4}, {{2, 2}}}), "axis 0 is split at 2; split points ascend from 1 to 3",
                        InputError);
   CHECK_THROWS_AS(circuit::cells_of({{4}, {{4}}}), InputError);
@@ -48,7 +48,7 @@ TEST_CASE("grids: cells lie between split points") {
   CHECK_THROWS_AS(circuit::cells_of({{4, 4}, {{}}}), ShapeError);
   CHECK_THROWS_AS(circuit::cells_of({{1 << 16, 1 << 16}, {{}, {}}}), CapacityError);
   CHECK(grid.num_variables() == 12);
-  CHECK(circuit::split_evenly({2'147'483'647}, {2'147'483'646}).split_points == Lists{{2'147'483'646}});
+  CHECK(circuit::split_evenly({2'147'483'647}, {2'147'483'646}).split_points == ListsOfIndices{{2'147'483'646}});
   CHECK_THROWS_AS(circuit::split_evenly({4}, {0}), InputError);
   CHECK_THROWS_AS(circuit::split_evenly({4, 4, 4}, {1, 2}), ShapeError);
 }

@@ -172,11 +172,11 @@ std::string random_program(std::mt19937& rng) {
   return text + "P(2).\n";
 }
 
-using Fact = std::pair<Index, std::vector<datalog::Value>>;
+using RandomFact = std::pair<Index, std::vector<datalog::Value>>;
 
 /// Six facts of the first two relations of a random program, of few values.
-std::vector<Fact> random_facts(std::mt19937& rng, datalog::Program const& program) {
-  std::vector<Fact> facts;
+std::vector<RandomFact> random_facts(std::mt19937& rng, datalog::Program const& program) {
+  std::vector<RandomFact> facts;
   for (Index i = 0; i < 6; ++i) {
     Index const relation = rng() % 3 == 0 ? 1 : 0;
     std::vector<datalog::Value> values;
