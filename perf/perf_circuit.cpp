@@ -22,7 +22,7 @@ using nlohmann::json;
 namespace {
 
 struct Arguments {
-  std::vector<std::string> circuits{"hmm,512"}, backends{hb::backend::names().back()};
+  std::vector<std::string> circuits{"hmm,512"}, backends{hb::backend::names().back()}, precisions{"fp32"};
   hb::Index batch = 512;
   int repeats = 20;
   bool checks = false, learning = false;
@@ -139,8 +139,7 @@ std::vector<double> measure(json line, Exec const& exec, circuit::Circuit const&
                {"state_bytes", circuit::bytes_of_state<Value>(plan.host, a.batch)},
                {"parameter_bytes", circuit::bytes_of_parameters<Value>(plan.host)},
                {"plan_bytes", circuit::bytes_of_plan(plan.host)},
-               {"uncertain", std::count(certain.begin(), certain.begin() + a.batch, 0)},
-               {"precision", std::is_same_v<Value, float> ? "fp32" : "fp64"}});
+               {"uncertain", std::count(certain.begin(), certain.begin() + a.batch, 0)}});
   if (expected) add_errors(line, found, *expected);
   if (a.learning) add_learning(line, exec, made, plan, on_device, state, a);
   fmt::print("{}\n", line.dump());
@@ -161,26 +160,28 @@ void measure_circuit(std::string const& name, Arguments const& a) {
   auto const samples = random_samples(made, a.batch);
   auto const statistics = circuit::statistics_of(made);
   auto const start = std::chrono::steady_clock::now();
-  auto const plan = circuit::make_plan(made);
+  auto plan = circuit::make_plan(made);
   double const plan_seconds = seconds_since(start);
   for (auto const& backend : a.backends) {
-    json const line{{"circuit", name},
-                    {"nodes", statistics.inputs + statistics.sums},
-                    {"edges", statistics.sum_edges + statistics.product_edges},
-                    {"batch", a.batch},
-                    {"plan_ms", 1e3 * plan_seconds},
-                    {"layers", plan.layers.size()},
-                    {"backend", backend},
-                    {"device", hb::backend::describe(backend)},
-                    {"commit", a.commit}};
+    json line{{"circuit", name},
+              {"nodes", statistics.inputs + statistics.sums},
+              {"edges", statistics.sum_edges + statistics.product_edges},
+              {"batch", a.batch},
+              {"plan_ms", 1e3 * plan_seconds},
+              {"layers", plan.layers.size()},
+              {"backend", backend},
+              {"device", hb::backend::describe(backend)},
+              {"commit", a.commit}};
     hb::backend::visit(backend, [&](auto const& exec) {
       auto const edges = static_cast<double>(statistics.sum_edges);
-      if (!a.checks) {
-        measure<float>(line, exec, made, plan, parameters, samples, edges, a, nullptr);
-        return;
+      std::vector<double> exact;
+      line["precision"] = "fp64";
+      if (a.checks) exact = measure<double>(line, exec, made, plan, parameters, samples, edges, a, nullptr);
+      for (auto const& precision : a.precisions) {
+        line["precision"] = precision;
+        plan.planes = precision == "bf16" ? circuit::Planes::one : circuit::Planes::two;
+        measure<float>(line, exec, made, plan, parameters, samples, edges, a, a.checks ? &exact : nullptr);
       }
-      auto const exact = measure<double>(line, exec, made, plan, parameters, samples, edges, a, nullptr);
-      measure<float>(line, exec, made, plan, parameters, samples, edges, a, &exact);
     });
   }
 }
@@ -195,8 +196,11 @@ int main(int argc, char** argv) {
   app.add_option("--backends", a.backends, "Where to run")->delimiter(',')->capture_default_str();
   app.add_option("--batch", a.batch, "Samples at a time")->capture_default_str();
   app.add_option("--repeats", a.repeats, "Runs that are timed")->capture_default_str();
-  app.add_flag("--checks", a.checks,
-               "Run in double precision too, and say how far likelihoods in single precision are from it");
+  app.add_option("--precisions", a.precisions, "fp32, or bf16, with which matrix units multiply 11 bits")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
+  app.add_flag("--checks", a.checks, "Run in double precision too, and say how far likelihoods are from it");
   app.add_flag("--learning", a.learning, "Time the pass from the root, sums of flows, and a step of learning");
   app.add_option("--commit", a.commit, "Commit to name in results");
   CLI11_PARSE(app, argc, argv);

@@ -33,8 +33,8 @@ struct Evaluation {
   circuit::FlowState<float, Memory> of_batch;
   circuit::Flows<Memory> flows;
 
-  Evaluation(test::RandomCircuit const& made, MatrixUnits units, Index batch_size)
-      : plan(make_plan(exec, circuit::make_plan(made.circuit, {.matrix_units = units}))),
+  Evaluation(test::RandomCircuit const& made, circuit::PlanOptions const& options, Index batch_size)
+      : plan(make_plan(exec, circuit::make_plan(made.circuit, options))),
         flow_plan(make_flow_plan(exec, circuit::make_flow_plan(plan.host))),
         parameters(circuit::to_device<float>(exec, plan, made.parameters)),
         state(circuit::make_state<float>(exec, plan, batch_size)),
@@ -132,79 +132,138 @@ TEST_CASE("circuit matrix units: halves are rounded to the nearest") {
   CHECK(from_half(0x8001) == -0x1p-24f);
 }
 
-TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBILL_FLOAT_CELLS) {
-  // more outputs than a GPU has multiprocessors, of up to three products, each with powers of 2 of its own
-  constexpr Index tile = circuit::tile_size, weight_tiles = 5, columns = 7, outputs = 150, blocks = 2, samples = 128;
-  using circuit::detail::tile_entries, circuit::detail::plane_shift;
-  typename T::Exec const exec;
-  std::mt19937 random(1);
-  auto const number = [&] { return std::uniform_real_distribution<float>(0, 1)(random); };
-  auto const planes = [&](std::vector<float> const& values) {
-    std::vector<std::uint16_t> result(values.size() * 2);
-    for (std::size_t t = 0; t * tile * tile < values.size(); ++t)
+namespace {
+
+/// Tiles of random numbers, the lists of outputs that are sums of their products, and these sums.
+class TileSums {
+ public:
+  static constexpr Index tile = circuit::tile_size, weight_tiles = 7, columns = 7, blocks = 2, samples = 128;
+
+  /// \param run  outputs that have the same columns
+  TileSums(Index outputs, Index run, Index num_planes) : outputs_(outputs), run_(run), num_planes_(num_planes) {
+    std::mt19937 random(1);
+    auto const numbers = [&](Index tiles) {
+      std::vector<float> result(static_cast<std::size_t>(tiles * tile * tile));
+      for (float& value : result) value = std::uniform_real_distribution<float>(0, 1)(random);
+      return result;
+    };
+    weights_ = numbers(weight_tiles);
+    values_ = numbers(columns * blocks);
+    for (Index t = 0; t < weight_tiles; ++t) weight_exponents_.push_back(-static_cast<Offset>(random() % 4));
+    for (Index i = 0; i < columns * samples; ++i)
+      column_exponents_.push_back(static_cast<Offset>(random() % 40) - 5000);
+    for (Index first = 0; first < outputs; first += run) {
+      std::vector<Index> of_run(1 + static_cast<std::size_t>(first / run % 3));
+      for (Index& column : of_run) column = static_cast<Index>(random() % columns);
+      for (Index o = first; o < first + run; ++o) {
+        for (Index column : of_run) products_.push_back({static_cast<Index>(random() % weight_tiles), column});
+        offsets_.push_back(std::ssize(products_));
+      }
+    }
+  }
+
+  template <class Exec>
+  void check(Exec const& exec, bool is_transposed) const {
+    auto const view = [&]<class V>(std::vector<V> const& of) {
+      return detail::to_view<V, typename Exec::memory_space>(exec, "hornbill::test::numbers", of);
+    };
+    auto const weights = view(planes(weights_)), values = view(planes(values_));
+    auto const weight_exponents = view(weight_exponents_), column_exponents = view(column_exponents_);
+    auto const products = view(products_);
+    auto const offsets = view(offsets_);
+    auto const sums = view(std::vector<float>(static_cast<std::size_t>(outputs_) * tile * samples));
+    auto const exponents = view(std::vector<circuit::Exponent>(static_cast<std::size_t>(outputs_) * samples));
+    multiply(exec, circuit::detail::TileProducts{weights.data(), weight_exponents.data(), values.data(),
+                                                 column_exponents.data(), products.data(), offsets.data(), nullptr,
+                                                 nullptr, sums.data(), exponents.data(), outputs_, blocks, blocks,
+                                                 samples, run_, num_planes_, is_transposed});
+    compare(detail::to_vector(exec, sums), detail::to_vector(exec, exponents), is_transposed);
+  }
+
+ private:
+  std::vector<std::uint16_t> planes(std::vector<float> const& values) const {
+    std::vector<std::uint16_t> result(values.size() * static_cast<std::size_t>(num_planes_));
+    for (Index t = 0; Offset{t} * tile * tile < std::ssize(values); ++t)
       for (Index r = 0; r < tile; ++r)
         for (Index c = 0; c < tile; ++c)
-          circuit::detail::store_planes(
-              result.data() + t * tile_entries, r, c,
-              std::ldexp(values[(t * tile + static_cast<std::size_t>(r)) * tile + static_cast<std::size_t>(c)],
-                         plane_shift));
+          circuit::detail::store_planes(result.data() + circuit::detail::planes_of(t, num_planes_), num_planes_, r, c,
+                                        std::ldexp(values[entry(t, r, c)], circuit::detail::plane_shift));
     return result;
-  };
-  std::vector<float> weights(weight_tiles * tile * tile), values(columns * blocks * tile * tile);
-  for (float& w : weights) w = number();
-  for (float& v : values) v = number();
-  std::vector<circuit::Exponent> weight_exponents, column_exponents;
-  for (Index t = 0; t < weight_tiles; ++t) weight_exponents.push_back(-static_cast<Offset>(random() % 4));
-  for (Index i = 0; i < columns * samples; ++i) column_exponents.push_back(static_cast<Offset>(random() % 40) - 5000);
-  std::vector<circuit::TileProduct> products;
-  std::vector<Offset> offsets{0};
-  for (Index o = 0; o < outputs; ++o) {
-    for (Index p = 0; p < 1 + o % 3; ++p)
-      products.push_back({static_cast<Index>(random() % weight_tiles), static_cast<Index>(random() % columns)});
-    offsets.push_back(std::ssize(products));
   }
-  auto const view = [&]<class V>(std::vector<V> const& of) {
-    return detail::to_view<V, typename T::Memory>(exec, "hornbill::test::numbers", of);
-  };
-  auto const on_device = std::tuple(view(planes(weights)), view(weight_exponents), view(planes(values)),
-                                    view(column_exponents), view(products), view(offsets));
-  for (bool is_transposed : {false, true}) {
-    auto const sums = view(std::vector<float>(std::size_t{outputs} * tile * samples));
-    auto const exponents = view(std::vector<circuit::Exponent>(std::size_t{outputs} * samples));
-    multiply(exec, circuit::detail::TileProducts{std::get<0>(on_device).data(), std::get<1>(on_device).data(),
-                                                 std::get<2>(on_device).data(), std::get<3>(on_device).data(),
-                                                 std::get<4>(on_device).data(), std::get<5>(on_device).data(), nullptr,
-                                                 nullptr, sums.data(), exponents.data(), outputs, blocks, blocks,
-                                                 samples, is_transposed});
-    auto const found = detail::to_vector(exec, sums);
-    auto const units = detail::to_vector(exec, exponents);
+  static std::size_t entry(Index t, Index r, Index c) { return static_cast<std::size_t>((t * tile + r) * tile + c); }
+
+  /// A number as planes hold it, but for what two of them lack.
+  double held(float value) const {
+    if (num_planes_ == 2) return value;
+    constexpr auto shift = circuit::detail::plane_shift;
+    return std::ldexp(static_cast<double>(from_half(to_half(std::ldexp(value, shift)))), -shift);
+  }
+
+  double sum(Index o, Index r, Index b, bool is_transposed, circuit::Exponent unit) const {
+    double result = 0;
+    for (Offset p = offsets_[static_cast<std::size_t>(o)]; p < offsets_[static_cast<std::size_t>(o) + 1]; ++p) {
+      auto const& [w, c] = products_[static_cast<std::size_t>(p)];
+      auto const power = weight_exponents_[static_cast<std::size_t>(w)] +
+                         column_exponents_[static_cast<std::size_t>(c * samples + b)] - unit;
+      for (Index k = 0; k < tile; ++k)
+        result += held(weights_[is_transposed ? entry(w, k, r) : entry(w, r, k)]) *
+                  held(values_[entry(c * blocks + b / tile, k, b % tile)]) * std::ldexp(1.0, static_cast<int>(power));
+    }
+    return result;
+  }
+
+  void compare(std::vector<float> const& found, std::vector<circuit::Exponent> const& units, bool is_transposed) const {
     double largest = 0, mean = 0;
-    for (Index o = 0; o < outputs; ++o)
-      for (Index b = 0; b < samples; ++b) {
-        auto const unit = units[static_cast<std::size_t>(o) * samples + static_cast<std::size_t>(b)];
-        for (Index r = 0; r < tile; r += 7) {
-          double sum = 0;
-          for (Offset p = offsets[static_cast<std::size_t>(o)]; p < offsets[static_cast<std::size_t>(o) + 1]; ++p) {
-            auto const& [w, c] = products[static_cast<std::size_t>(p)];
-            auto const power = weight_exponents[static_cast<std::size_t>(w)] +
-                               column_exponents[static_cast<std::size_t>(c * samples + b)] - unit;
-            for (Index k = 0; k < tile; ++k) {
-              double const weight = weights[static_cast<std::size_t>((w * tile + (is_transposed ? k : r)) * tile +
-                                                                     (is_transposed ? r : k))];
-              double const value =
-                  values[static_cast<std::size_t>(((c * blocks + b / tile) * tile + k) * tile + b % tile)];
-              sum += weight * value * std::ldexp(1.0, static_cast<int>(power));
-            }
-          }
-          double const error =
-              static_cast<double>(found[static_cast<std::size_t>((o * tile + r) * samples + b)]) / sum - 1;
+    Offset count = 0;
+    for (Index o = 0; o < outputs_; ++o)
+      for (Index b = o % 3; b < samples; b += 3)
+        for (Index r = 0; r < tile; r += 9, ++count) {
+          double const expected = sum(o, r, b, is_transposed, units[static_cast<std::size_t>(o * samples + b)]);
+          auto const at = static_cast<std::size_t>((o * tile + r) * samples + b);
+          double const error = static_cast<double>(found[at]) / expected - 1;
           largest = std::max(largest, std::abs(error));
-          mean += error / (outputs * samples * 10.0);
+          mean += error;
         }
-      }
+    mean /= static_cast<double>(count);
     CHECK(largest < 6e-7);
-    CHECK(std::abs(mean) < 3e-8);  // sums that are cut off are too small by 4e-8 or more
+    // sums that are cut off are too small by 4e-8 or more. Those of one plane are cut off four times, and stay so: its
+    // numbers are rounded to 2e-4
+    CHECK(std::abs(mean) < (num_planes_ == 2 ? 3e-8 : 2e-7));
   }
+
+  Index outputs_, run_, num_planes_;
+  std::vector<float> weights_, values_;  ///< [tiles, 64, 64]
+  std::vector<circuit::Exponent> weight_exponents_, column_exponents_;
+  std::vector<circuit::TileProduct> products_;
+  std::vector<Offset> offsets_{0};
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBILL_FLOAT_CELLS) {
+  // on a GPU outputs for several blocks on each multiprocessor, and for blocks of one to three of them; the last block
+  // of a run may have fewer
+  constexpr Index outputs = circuit::detail::runs_on_host<typename T::Exec> ? 12 : 384;
+  for (Index num_planes : {1, 2})
+    for (Index run : {1, 2, 3, 4, 6, 12}) {
+      CAPTURE(num_planes);
+      CAPTURE(run);
+      TileSums const tile_sums(outputs, run, num_planes);
+      for (bool is_transposed : {false, true}) tile_sums.check(typename T::Exec(), is_transposed);
+    }
+  TileSums(12, 1, 2).check(typename T::Exec(), false);  // too few for two blocks of samples at a time
+  TileSums(12, 1, 1).check(typename T::Exec(), true);
+}
+
+TEST_CASE("circuit matrix units: outputs with the same columns") {
+  std::vector<circuit::TileProduct> const products{{0, 5}, {1, 6}, {2, 5}, {3, 6}, {4, 5}, {5, 5}, {6, 7}, {7, 7}};
+  auto const run = [&](std::vector<Offset> const& offsets) { return circuit::run_of_equal_columns(offsets, products); };
+  CHECK(run({0, 2, 4}) == 2);
+  CHECK(run({0, 2, 4, 5, 6}) == 2);
+  CHECK(run({0, 2, 4, 5, 6, 7}) == 1);
+  CHECK(run({4, 5, 6, 7, 8}) == 2);
+  CHECK(run({4, 5, 6, 6, 6, 6, 6}) == 2);  // some have no columns
+  CHECK(run({0}) == 1);
 }
 
 TEST_CASE_TEMPLATE("circuit matrix units: likelihoods and flows of dense circuits", T, HORNBILL_FLOAT_CELLS) {
@@ -214,26 +273,36 @@ TEST_CASE_TEMPLATE("circuit matrix units: likelihoods and flows of dense circuit
     auto const samples = test::random_samples(made.circuit, 5, count, true);
     std::vector<double> weights;
     for (Index s = 0; s < count; ++s) weights.push_back(s % 9 == 2 ? 0.5 + s % 5 : 0);  // of few: the oracle is slow
-    Evaluation<T> evaluation(made, MatrixUnits::always, 130);
-    CHECK(dense_layers(evaluation.plan.host) > 0);
-    CHECK(evaluation.flow_plan.host.num_plain_parameters < std::ssize(evaluation.flow_plan.host.parameter_tiles));
-    evaluation.run(samples, weights);
-    CHECK(evaluation.uncertain(count) == 0);
-    test::check_close(evaluation.logs(count), expected_logs(made, samples), 2e-5, name);
-    test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum),
-                      expected_parameter_flows(made, samples, weights), 3e-5, name + ", flows");
+    auto const logs = expected_logs(made, samples), flows = expected_parameter_flows(made, samples, weights);
+    auto const check = [&](circuit::Planes planes, double tolerance) {
+      Evaluation<T> evaluation(made, {.matrix_units = MatrixUnits::always, .planes = planes}, 130);
+      CHECK(dense_layers(evaluation.plan.host) > 0);
+      CHECK(evaluation.flow_plan.host.num_plain_parameters < std::ssize(evaluation.flow_plan.host.parameter_tiles));
+      evaluation.run(samples, weights);
+      CHECK(evaluation.uncertain(count) == 0);
+      auto const of_planes = fmt::format("{}, {} planes", name, static_cast<int>(planes));
+      auto const found = evaluation.logs(count);
+      test::check_close(found, logs, tolerance, of_planes);
+      test::check_close(detail::to_vector(evaluation.exec, evaluation.flows.sum), flows, 1.5 * tolerance,
+                        of_planes + ", flows");
+      return found;
+    };
+    auto const exact = check(circuit::Planes::two, 2e-5), rounded = check(circuit::Planes::one, 1e-3);
+    CHECK(exact != rounded);
   }
 }
 
 TEST_CASE_TEMPLATE("circuit matrix units: batches of any size have the same bits", T, HORNBILL_FLOAT_CELLS) {
   auto const made = with_parameters(make_circuit(circuit::HiddenMarkovModel{4, 128, {InputKind::categorical, 7}}), 1);
   auto const samples = test::random_samples(made.circuit, 5, 130, true);
-  auto const plan = circuit::make_plan(made.circuit, {.matrix_units = MatrixUnits::always});
-  auto const all = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters, samples);
-  for (Index batch_size : {7, 64, 128}) {
-    auto const again = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters, samples,
-                                                       {.batch_size = batch_size});
-    CHECK_MESSAGE(again.log_likelihood == all.log_likelihood, "batches of ", batch_size);
+  for (auto planes : {circuit::Planes::one, circuit::Planes::two}) {
+    auto const plan = circuit::make_plan(made.circuit, {.matrix_units = MatrixUnits::always, .planes = planes});
+    auto const all = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters, samples);
+    for (Index batch_size : {7, 64, 128}) {
+      auto const again = circuit::log_likelihoods<float>(typename T::Exec(), made.circuit, plan, made.parameters,
+                                                         samples, {.batch_size = batch_size});
+      CHECK_MESSAGE(again.log_likelihood == all.log_likelihood, "batches of ", batch_size);
+    }
   }
 }
 
@@ -243,7 +312,7 @@ TEST_CASE_TEMPLATE("circuit matrix units: random circuits", T, HORNBILL_FLOAT_CE
     auto const made = test::random_circuit(seed, 2 + static_cast<Index>(seed % 5),
                                            {.zeros = seed % 2 == 0 ? 0.4 : 0, .largest_vector = 90});
     auto const samples = test::random_samples(made.circuit, seed, 3, seed % 3 == 0);
-    Evaluation<T> evaluation(made, MatrixUnits::always, 3);
+    Evaluation<T> evaluation(made, {.matrix_units = MatrixUnits::always}, 3);
     dense += dense_layers(evaluation.plan.host);
     evaluation.run(samples);
     CHECK_MESSAGE(evaluation.uncertain(3) == 0, "seed ", seed);
@@ -274,7 +343,7 @@ TEST_CASE_TEMPLATE("circuit matrix units: what is certain is right", T, HORNBILL
     for (std::size_t i = 0; i < made.parameters.sum.size(); i += 64) skew(made.parameters.sum, i, 64);
     for (std::size_t i = 0; i < made.parameters.input.size(); i += 5) skew(made.parameters.input, i, 5);
     auto const samples = test::random_samples(made.circuit, seed, 40, false);
-    Evaluation<T> evaluation(made, MatrixUnits::always, 40);
+    Evaluation<T> evaluation(made, {.matrix_units = MatrixUnits::always}, 40);
     evaluation.run(samples);
     auto const certain = detail::to_vector(evaluation.exec, evaluation.state.is_certain);
     auto const found = evaluation.logs(40), expected = expected_logs(made, samples);

@@ -57,11 +57,15 @@ std::size_t bytes_of(std::vector<T> const& values) {
   return values.size() * sizeof(T);
 }
 
+/// Of a tile's planes.
+std::size_t bytes_of_planes(HostPlan const& plan) {
+  return sizeof(std::uint16_t) * static_cast<std::size_t>(detail::num_planes(plan)) * tile_size * tile_size;
+}
+
 /// Of columns for matrix units.   \param of_sample  beside planes and exponents
-std::size_t bytes_of_columns(Index count, Index batch_size, std::size_t of_sample) {
-  auto const block = sizeof(std::uint16_t) * 2 * tile_size * tile_size;
+std::size_t bytes_of_columns(HostPlan const& plan, Index count, Index batch_size, std::size_t of_sample) {
   return static_cast<std::size_t>(count) *
-         (block * static_cast<std::size_t>(detail::blocks_of(batch_size)) +
+         (bytes_of_planes(plan) * static_cast<std::size_t>(detail::blocks_of(batch_size)) +
           (sizeof(Exponent) + of_sample) * static_cast<std::size_t>(detail::stride_of(batch_size)));
 }
 
@@ -83,7 +87,7 @@ template <class Value>
 std::size_t bytes_of_state(HostPlan const& plan, Index batch_size) {
   return bytes_of_sample<Value>(plan) * static_cast<std::size_t>(detail::stride_of(batch_size)) +
          sizeof(Offset) * static_cast<std::size_t>(plan.num_variables) +
-         (has_planes<Value> ? bytes_of_columns(plan.dense.max_terms, batch_size, 2 * sizeof(float)) : 0);
+         (has_planes<Value> ? bytes_of_columns(plan, plan.dense.max_terms, batch_size, 2 * sizeof(float)) : 0);
 }
 template std::size_t bytes_of_state<float>(HostPlan const&, Index);
 template std::size_t bytes_of_state<double>(HostPlan const&, Index);
@@ -97,15 +101,16 @@ std::size_t bytes_of_plan(HostPlan const& plan) {
 }
 
 namespace {
-constexpr std::size_t bytes_of_weight_tile =
-    sizeof(std::uint16_t) * 2 * tile_size * tile_size + sizeof(Exponent) + sizeof(float);
+std::size_t bytes_of_weight_tile(HostPlan const& plan) {
+  return bytes_of_planes(plan) + sizeof(Exponent) + sizeof(float);
+}
 }  // namespace
 
 template <class Value>
 std::size_t bytes_of_parameters(HostPlan const& plan) {
   return sizeof(Value) * static_cast<std::size_t>(plan.num_sum_parameters + plan.num_categorical) +
          sizeof(double) * static_cast<std::size_t>(plan.num_scalars) +
-         (has_planes<Value> ? plan.dense.weight_tiles.size() * bytes_of_weight_tile : 0);
+         (has_planes<Value> ? plan.dense.weight_tiles.size() * bytes_of_weight_tile(plan) : 0);
 }
 template std::size_t bytes_of_parameters<float>(HostPlan const&);
 template std::size_t bytes_of_parameters<double>(HostPlan const&);
@@ -117,7 +122,8 @@ std::size_t bytes_of_flow_state(HostPlan const& plan, HostFlowPlan const& flow_p
   if (!has_planes<Value>) return bytes;
   auto const& dense = flow_plan.dense;
   auto const of_output = sizeof(float) * tile_size + sizeof(Exponent);
-  return bytes + bytes_of_columns(dense.max_sums, batch_size, 0) + bytes_of_columns(dense.max_terms, batch_size, 0) +
+  return bytes + bytes_of_columns(plan, dense.max_sums, batch_size, 0) +
+         bytes_of_columns(plan, dense.max_terms, batch_size, 0) +
          of_output * static_cast<std::size_t>(dense.max_outputs) *
              static_cast<std::size_t>(detail::stride_of(batch_size));
 }

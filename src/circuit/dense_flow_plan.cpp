@@ -30,7 +30,7 @@ class DenseFlowPlanner {
   /// Of each term, in the order of HostFlowPlan::terms, its matrices by sum tile.
   void plan_products() {
     dense_.product_offsets.assign(flow_.terms.size() + 1, 0);
-    for (auto const& step : flow_.steps) {
+    for (auto& step : flow_.steps) {
       std::vector<std::vector<TileProduct>> of_columns;
       if (is_dense(step)) {
         auto const& layer = layer_of(step);
@@ -52,6 +52,11 @@ class DenseFlowPlanner {
         }
         dense_.product_offsets[static_cast<std::size_t>(i) + 1] = std::ssize(dense_.products);
       }
+      step.dense_run =
+          run_of_equal_columns(std::span(dense_.product_offsets)
+                                   .subspan(static_cast<std::size_t>(step.dense_begin),
+                                            static_cast<std::size_t>(step.terms_end - step.dense_begin) + 1),
+                               dense_.products);
     }
   }
 

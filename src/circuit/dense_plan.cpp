@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include <hornbill/circuit/host_plan.hpp>
@@ -94,6 +95,9 @@ class DensePlanner {
       dense_.product_offsets.push_back(std::ssize(dense_.products));
     }
     dense.terms_end = static_cast<Index>(dense_.terms.size());
+    auto const outputs = static_cast<std::size_t>(layer.end - layer.begin);
+    dense.run = run_of_equal_columns(
+        std::span(dense_.product_offsets).subspan(static_cast<std::size_t>(layer.begin), outputs + 1), dense_.products);
     dense_.max_terms = std::max(dense_.max_terms, dense.terms_end - dense.terms_begin);
   }
 
@@ -126,6 +130,23 @@ class DensePlanner {
 };
 
 }  // namespace
+
+Index run_of_equal_columns(std::span<Offset const> offsets, std::vector<TileProduct> const& products) {
+  auto const columns_of = [&](std::size_t output) {
+    return std::span(products).subspan(static_cast<std::size_t>(offsets[output]),
+                                       static_cast<std::size_t>(offsets[output + 1] - offsets[output]));
+  };
+  Index run = 0, length = 0;
+  for (std::size_t o = 0; o + 1 < offsets.size(); ++o) {
+    ++length;
+    bool const ends = o + 2 == offsets.size() || !std::ranges::equal(columns_of(o), columns_of(o + 1), {},
+                                                                     &TileProduct::column, &TileProduct::column);
+    if (!ends) continue;
+    run = std::gcd(run, length);
+    length = 0;
+  }
+  return std::max(run, 1);
+}
 
 HostDensePlan make_dense_plan(HostPlan const& plan) { return DensePlanner(plan).plan(); }
 

@@ -34,6 +34,7 @@ class Planner {
     plan_.num_sum_parameters = circuit_.num_sum_parameters;
     plan_.num_input_parameters = circuit_.num_input_parameters;
     plan_.matrix_units = options_.matrix_units;
+    plan_.planes = options_.planes;
     plan_.variable_categories = variable_categories(circuit_, "the circuit");
     choose_stored();
     place_rows();

@@ -22,8 +22,8 @@ void add_circuit_convert(CLI::App& circuit);
 void add_circuit_grid(CLI::App& build);
 void add_circuit_network(CLI::App& build);
 
-/// Numbers that values are held in.
-enum class Precision : std::uint8_t { fp32, fp64 };
+/// Numbers that values are held in. Those of tf32 and bf16 are fp32's; of bf16 matrix units multiply fewer digits.
+enum class Precision : std::uint8_t { fp32, tf32, bf16, fp64 };
 
 /// Options of a run on a backend.
 struct CircuitRun {
@@ -33,6 +33,16 @@ struct CircuitRun {
   std::size_t memory_limit = 0;  ///< bytes; 0: what there is
 };
 void add_run_options(CLI::App& command, CircuitRun& run);
+std::string name_of(Precision precision);
+
+/// The plan of a circuit for a run.
+circuit::HostPlan plan_of(circuit::Circuit const& circuit, CircuitRun const& run);
+
+/// Calls function(Value()) with a number of those that values of the run are held in.
+template <class Function>
+auto visit_value(CircuitRun const& run, Function const& function) {
+  return run.precision == Precision::fp64 ? function(double()) : function(float());
+}
 
 /// Bytes that a state may take beside a plan and parameters.
 /// \throws CapacityError where even these do not fit

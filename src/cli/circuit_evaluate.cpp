@@ -32,7 +32,7 @@ struct Evaluated {
 template <class Value>
 Evaluated evaluate(EvaluateArguments const& a, io::StoredCircuit const& stored, circuit::Samples const& samples) {
   circuit::EvaluateOptions options{.batch_size = a.run.batch_size};
-  auto const plan = circuit::make_plan(stored.circuit);
+  auto const plan = plan_of(stored.circuit, a.run);
   options.max_bytes = bytes_for_state<Value>(a.run, plan);
   if (shows_progress())
     options.progress = [&](Offset done) { fmt::print(stderr, "\r{} of {} samples ", done, samples.size()); };
@@ -84,7 +84,7 @@ void run_evaluate(EvaluateArguments const& a) {
   if (samples.size() == 0) throw InputError(a.samples, "", "has no samples");
   Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   auto const [likelihoods, seconds] =
-      a.run.precision == Precision::fp32 ? evaluate<float>(a, stored, samples) : evaluate<double>(a, stored, samples);
+      visit_value(a.run, [&]<class Value>(Value) { return evaluate<Value>(a, stored, samples); });
   if (!a.output.empty()) write_likelihoods(a.output, likelihoods);
   auto const [mean, impossible] = summary_of(likelihoods);
   double const bits = -mean / std::log(2.0) / stored.circuit.num_variables;
@@ -98,7 +98,7 @@ void run_evaluate(EvaluateArguments const& a) {
                        {"recomputed", likelihoods.recomputed},
                        {"seconds", seconds},
                        {"samples_per_second", static_cast<double>(samples.size()) / seconds},
-                       {"precision", a.run.precision == Precision::fp32 ? "fp32" : "fp64"},
+                       {"precision", name_of(a.run.precision)},
                        {"backend", a.run.backend}});
   if (possible > 0)
     write_out("mean ln p {:.6f} ({:.4f} bits a variable) of {}\n", mean, bits, counted(possible, "sample"));
@@ -107,7 +107,7 @@ void run_evaluate(EvaluateArguments const& a) {
               first_of(impossible));
   if (likelihoods.recomputed > 0)
     write_out("  {} had values too small for {}, and {} computed again\n", counted(likelihoods.recomputed, "sample"),
-              a.run.precision == Precision::fp32 ? "fp32" : "fp64", likelihoods.recomputed == 1 ? "was" : "were");
+              name_of(a.run.precision), likelihoods.recomputed == 1 ? "was" : "were");
   write_out("  {} on {} ({}), {:.0f} samples a second\n", human_seconds(seconds), a.run.backend,
             backend::describe(a.run.backend), static_cast<double>(samples.size()) / seconds);
 }

@@ -34,8 +34,6 @@ struct TrainArguments {
   bool json = false;
 };
 
-char const* name_of_precision(CircuitRun const& run) { return run.precision == Precision::fp32 ? "fp32" : "fp64"; }
-
 /// Options with what was not given.   \throws UsageError for those that the update has not
 TrainingOptions options_of(TrainArguments const& a) {
   auto options = a.options;
@@ -90,7 +88,7 @@ void require_same(io::Checkpoint const& checkpoint, Inputs const& inputs, Traini
   auto const compare = [&](char const* name, auto const& before, auto const& after) {
     if (before != after) refuse(fmt::format("was written with {} {}, not {}", name, before, after));
   };
-  compare("--precision", checkpoint.precision, std::string(name_of_precision(a.run)));
+  compare("--precision", checkpoint.precision, name_of(a.run.precision));
   compare("--update", std::string(name_of(then.update)), std::string(name_of(now.update)));
   compare("--batch", then.batch_size, now.batch_size);
   compare("--batches-per-update", then.batches_per_update, now.batches_per_update);
@@ -135,7 +133,7 @@ class TrainingRun {
 
   template <class Value>
   circuit::Parameters run() {
-    auto const plan = circuit::make_plan(inputs_.stored.circuit);
+    auto const plan = plan_of(inputs_.stored.circuit, a_.run);
     options_.max_bytes = bytes_for_state<Value>(a_.run, plan);
     auto start = start_of(inputs_, options_, a_);
     samples_before_ = start.sums.samples;
@@ -201,7 +199,7 @@ class TrainingRun {
   }
 
   void write_checkpoint(circuit::TrainingState state) const {
-    io::Checkpoint checkpoint{inputs_.stored, options_, std::move(state), name_of_precision(a_.run),
+    io::Checkpoint checkpoint{inputs_.stored, options_, std::move(state), name_of(a_.run.precision),
                               inputs_.fingerprint};
     checkpoint.stored.parameters = std::exchange(checkpoint.state.parameters, {});
     io::write_checkpoint(checkpoint, a_.checkpoint);
@@ -237,10 +235,10 @@ void run_train(TrainArguments const& a) {
   auto inputs = read_inputs(a);
   Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   TrainingRun run(inputs, options, a);
-  auto parameters = a.run.precision == Precision::fp32 ? run.run<float>() : run.run<double>();
+  auto parameters = visit_value(a.run, [&]<class Value>(Value) { return run.run<Value>(); });
   inputs.stored.parameters = std::move(parameters);
   inputs.stored.attributes["training"] =
-      fmt::format("{}, {} epochs, {}", name_of(options.update), options.epochs, name_of_precision(a.run));
+      fmt::format("{}, {} epochs, {}", name_of(options.update), options.epochs, name_of(a.run.precision));
   io::write_circuit(inputs.stored, a.output);
   if (!a.json) return write_out("{}: trained on {}\n", a.output, counted(inputs.samples.size(), "sample"));
   auto epochs = nlohmann::json::array();
@@ -249,7 +247,7 @@ void run_train(TrainArguments const& a) {
               {"samples", inputs.samples.size()},
               {"update", name_of(options.update)},
               {"epochs", epochs},
-              {"precision", name_of_precision(a.run)},
+              {"precision", name_of(a.run.precision)},
               {"backend", a.run.backend}});
 }
 

@@ -143,7 +143,7 @@ Checkpoint read_training(hdf5::Reader const& in) {
   checkpoint.stored = read_circuit_group(in);
   Attributes const attributes(in);
   checkpoint.options = read_options(attributes);
-  checkpoint.precision = attributes.one_of("precision", {"fp32", "fp64"});
+  checkpoint.precision = attributes.one_of("precision", {"fp32", "tf32", "bf16", "fp64"});
   checkpoint.fingerprint = attributes.number<std::uint64_t>("fingerprint");
   checkpoint.state = read_state(in, attributes);
   return checkpoint;

@@ -36,6 +36,10 @@ class Circuit(CommandLine):
                 fp32, fp64 = self.json("evaluate", "c.h5", "x.csv"), self.json("evaluate", "c.h5", "x.csv", "--precision", "fp64", "--batch", 2, "-o", "ll.txt")
                 self.assertEqual((fp32["samples"], fp32["impossible"]), (6, []))
                 self.assertAlmostEqual(fp32["mean_log_likelihood"], fp64["mean_log_likelihood"], delta=2e-5)
+                for precision, delta in (("tf32", 2e-5), ("bf16", 3e-3)):
+                    rounded = self.json("evaluate", "c.h5", "x.csv", "--precision", precision)
+                    self.assertEqual(rounded["precision"], precision)
+                    self.assertAlmostEqual(rounded["mean_log_likelihood"], fp64["mean_log_likelihood"], delta=delta)
                 with open("ll.txt") as file:
                     self.assertAlmostEqual(sum(map(float, file)) / 6, fp64["mean_log_likelihood"], places=12)
 
@@ -179,12 +183,15 @@ class Circuit(CommandLine):
         train = ("--update", "mini", "--epochs", 2, "--checkpoint", "k.h5", "-o", "m.h5")
         run("circuit", "train", "c.h5", "x.csv", *train)
         for arguments, message in ((("other.h5", "x.csv"), "is of another circuit than other.h5"), (("c.h5", "others.csv"), "is of other samples, weights or first parameters than others.csv and c.h5"), (("c.h5", "x.csv", "--batch", 7), "was written with --batch 512, not 7"),
-                                   (("c.h5", "x.csv", "--step-size", 0.2), "was written with --step-size 0.1, not 0.2"), (("c.h5", "x.csv", "--precision", "fp64"), "was written with --precision fp32, not fp64"), (("c.h5", "x.csv", "--seed", 3), "--seed 0, not 3")):
+                                   (("c.h5", "x.csv", "--step-size", 0.2), "was written with --step-size 0.1, not 0.2"), (("c.h5", "x.csv", "--precision", "fp64"), "was written with --precision fp32, not fp64"), (("c.h5", "x.csv", "--precision", "bf16"), "was written with --precision fp32, not bf16"), (("c.h5", "x.csv", "--seed", 3), "--seed 0, not 3")):
             self.assertIn("k.h5: " + message if message.startswith(("is", "was")) else message, run("circuit", "train", *arguments, *train, code=3)[1])
         run("circuit", "build", "hmm", "--steps", 3, "--states", 3, "--categories", 2, "--seed", 5, "-o", "seed.h5")
         self.assertIn("first parameters", run("circuit", "train", "seed.h5", "x.csv", *train, code=3)[1])
         self.assertIn("has seen 2 epochs, more than --epochs 1", run("circuit", "train", "c.h5", "x.csv", "--update", "mini", "--epochs", 1, "--checkpoint", "k.h5", "-o", "m.h5", code=3)[1])
         self.assertIn("has seen all epochs", run("circuit", "train", "c.h5", "x.csv", *train)[0])
+        rounded = ("circuit", "train", "c.h5", "x.csv", "--epochs", 1, "--precision", "bf16", "--checkpoint", "b.h5", "-o", "m.h5")
+        self.assertNotIn("has seen", run(*rounded)[0])
+        self.assertIn("has seen all epochs", run(*rounded)[0])
         self.assertIn("goes on in epoch 3", run("circuit", "train", "c.h5", "x.csv", "--update", "mini", "--epochs", 4, "--checkpoint", "k.h5", "-o", "m.h5")[0])
         with open("k.h5", "rb") as file:
             whole = file.read()

@@ -1,4 +1,6 @@
 // Matrix units of NVIDIA GPUs: what is launched.
+#include <algorithm>
+
 #include "../require_success.hpp"
 #include "parameter_flows.hpp"
 #include "sums_by_warpgroup.hpp"
@@ -21,48 +23,93 @@ dim3 grid(Index x, Index y) { return {static_cast<unsigned>(x), static_cast<unsi
 
 #ifdef HORNBILL_WGMMA
 
-template <int sample_blocks, int stages, bool is_transposed>
-void launch_sums(cudaStream_t stream, TileProducts const& of) {
-  using Sums = hornbill::cuda::SumsByWarpgroup<sample_blocks, stages, is_transposed>;
-  launch(hornbill::cuda::sums_by_warpgroup<sample_blocks, stages, is_transposed>,
-         grid(of.num_outputs, of.used_blocks / sample_blocks), Sums::threads, Sums::shared_bytes, stream, of);
+Offset num_multiprocessors() {
+  int device = 0, count = 0;
+  require_success(cudaGetDevice(&device));
+  require_success(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
 }
 
-/// Two blocks of samples at a time read weights half as often, where there is work for all multiprocessors.
-template <bool is_transposed>
+Offset num_units(TileProducts const& of, int outputs, int sample_blocks) {
+  return Offset{of.num_outputs / of.run} * ((of.run + outputs - 1) / outputs) * (of.used_blocks / sample_blocks);
+}
+
+template <int planes, int most_outputs, int sample_blocks, int stages, bool is_transposed>
+void launch_sums(cudaStream_t stream, TileProducts const& of) {
+  using Sums = hornbill::cuda::SumsByWarpgroup<planes, most_outputs, sample_blocks, stages, is_transposed>;
+  auto const blocks = std::min(num_units(of, most_outputs, sample_blocks), num_multiprocessors());
+  launch(hornbill::cuda::sums_by_warpgroup<Sums>, grid(static_cast<Index>(blocks), 1), Sums::threads,
+         Sums::shared_bytes, stream, of);
+}
+
+/// How many outputs of one plane a unit of work has best: those that have the same columns read them less often, where
+/// multiprocessors are kept busy. Cycles for each product are as measured on an H200.
+int outputs_of_unit(TileProducts const& of) {
+  Offset const multiprocessors = num_multiprocessors();
+  int best = 1;
+  Offset least = 0;
+  for (int outputs = 1; outputs <= std::min<Index>(of.run, 3); ++outputs) {
+    Offset const units = (num_units(of, outputs, 2) + multiprocessors - 1) / multiprocessors,
+                 cycles = units * (650 + 325 * outputs);
+    if (least != 0 && cycles >= least) continue;
+    least = cycles;
+    best = outputs;
+  }
+  return best;
+}
+
+/// Two blocks of samples at a time read weights half as often, where there is work for all multiprocessors. Stages are
+/// as many as there is memory for.
+template <int planes, bool is_transposed>
 void choose(cudaStream_t stream, TileProducts const& of) {
-  constexpr Offset enough_outputs = 256;
-  if (of.used_blocks % 2 == 0 && Offset{of.num_outputs} * of.used_blocks / 2 >= enough_outputs / 2)
-    launch_sums<2, 4, is_transposed>(stream, of);
-  else
-    launch_sums<1, 3, is_transposed>(stream, of);
+  constexpr bool is_one = planes == 1;
+  constexpr Offset enough_units = 128;
+  if (of.used_blocks % 2 != 0 || Offset{of.num_outputs} * of.used_blocks / 2 < enough_units)
+    return launch_sums < planes, 1, 1, is_one ? 4 : 3, is_transposed > (stream, of);
+  if constexpr (is_one) {  // of two planes more outputs gain nothing
+    int const outputs = outputs_of_unit(of);
+    if (outputs == 3) return launch_sums<planes, 3, 2, 5, is_transposed>(stream, of);
+    if (outputs == 2) return launch_sums<planes, 2, 2, 6, is_transposed>(stream, of);
+  }
+  launch_sums<planes, 1, 2, 4, is_transposed>(stream, of);
 }
 
 #else
 
-template <bool is_transposed>
+template <int planes, bool is_transposed>
 void choose(cudaStream_t stream, TileProducts const& of) {
-  using Sums = hornbill::cuda::SumsByWarps<is_transposed>;
-  launch(hornbill::cuda::sums_by_warps<is_transposed>, grid(of.num_outputs, of.used_blocks), Sums::threads,
+  using Sums = hornbill::cuda::SumsByWarps<planes, is_transposed>;
+  launch(hornbill::cuda::sums_by_warps<planes, is_transposed>, grid(of.num_outputs, of.used_blocks), Sums::threads,
          Sums::shared_bytes, stream, of);
 }
 
 #endif
 
+template <int planes>
+void choose_multiply(cudaStream_t stream, TileProducts const& of) {
+  if (of.is_transposed)
+    choose<planes, true>(stream, of);
+  else
+    choose<planes, false>(stream, of);
+}
+
+template <int planes>
+void launch_flows(cudaStream_t stream, ParameterProducts const& of) {
+  using Flows = hornbill::cuda::ParameterFlows<planes>;
+  launch(hornbill::cuda::parameter_flows<planes>, grid(of.num_parameters, 1), Flows::threads, Flows::shared_bytes,
+         stream, of);
+}
+
 }  // namespace
 
 void multiply(CUstream_st* stream, TileProducts const& of) {
   if (of.num_outputs == 0 || of.used_blocks == 0) return;
-  if (of.is_transposed)
-    choose<true>(stream, of);
-  else
-    choose<false>(stream, of);
+  of.num_planes == 2 ? choose_multiply<2>(stream, of) : choose_multiply<1>(stream, of);
 }
 
 void add_parameter_flows(CUstream_st* stream, ParameterProducts const& of) {
   if (of.num_parameters == 0 || of.used_blocks == 0) return;
-  using Flows = hornbill::cuda::ParameterFlows;
-  launch(hornbill::cuda::parameter_flows, grid(of.num_parameters, 1), Flows::threads, Flows::shared_bytes, stream, of);
+  of.num_planes == 2 ? launch_flows<2>(stream, of) : launch_flows<1>(stream, of);
 }
 
 }  // namespace hornbill::circuit::detail::cuda

@@ -6,16 +6,21 @@
 namespace hornbill::cuda {
 
 using namespace hornbill::circuit;
-using circuit::detail::plane_entries, circuit::detail::tile_entries, circuit::detail::plane_shift;
+using circuit::detail::plane_entries, circuit::detail::plane_shift;
 
-inline constexpr int plane_bytes = plane_entries * 2, tile_bytes = tile_entries * 2;
+inline constexpr int plane_bytes = plane_entries * 2;
 /// Both operands have been multiplied by 2^plane_shift.
 inline constexpr Exponent product_shift = 2 * plane_shift;
 
-/// 2^exponent, or 0 where that is too small.   \param exponent  at most 127
-__device__ inline float power_of_two(Exponent exponent) {
-  return exponent <= -127 ? 0.0f : __int_as_float(static_cast<int>(exponent + 127) << 23);
+/// The exponent of 2^exponent as floats have it: 0, which is that of 0, where the power is too small.
+/// \param exponent  at most 127
+__device__ inline int bits_of_power(Exponent exponent) {
+  return exponent <= -127 ? 0 : static_cast<int>(exponent + 127);
 }
+__device__ inline float power_of_two(Exponent exponent) { return __int_as_float(bits_of_power(exponent) << 23); }
+
+/// Where the planes of a tile begin, if each has so many.
+__device__ inline Offset planes_of(Offset tile, int num_planes) { return tile * num_planes * plane_entries; }
 
 /// Where eight halves of a row are in a plane, in bytes; see entry_of().
 __device__ inline unsigned eight_at(int row, int eight) {

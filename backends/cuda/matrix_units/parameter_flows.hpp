@@ -12,8 +12,10 @@ namespace hornbill::cuda {
 /// Numbers of a sample have powers of 2 of their own, and samples are summed over. So values of a term are multiplied
 /// by them where they are used, in half precision: by at most 1, relative to the largest of the step. Samples that are
 /// far from it are done in further passes, each of those within 2^12 of each other.
+template <int planes>
 struct ParameterFlows {
-  static constexpr int threads = 128, stages = 3, stage_bytes = 2 * tile_bytes;
+  using Warp = WarpTile<planes>;
+  static constexpr int threads = 128, stages = 3, tile_bytes = Warp::tile_bytes, stage_bytes = 2 * tile_bytes;
 
   /// Beside tiles, in shared memory: how values of a step are scaled.
   struct alignas(16) Scales {
@@ -37,7 +39,7 @@ struct ParameterFlows {
         thread(static_cast<int>(threadIdx.x)) {}
 
   __device__ void run() const {
-    WarpTile warp(thread / 32, thread % 32);
+    Warp warp(thread / 32, thread % 32);
     Step next{};
     if (count > 0) next = read(0);
     for (int i = 0; i < stages - 1; ++i) bring(i, next);
@@ -74,8 +76,8 @@ struct ParameterFlows {
       if (i + 1 < count) next = read(i + 1);
       unsigned const to = tiles + i % stages * stage_bytes;
       Offset const block = i % of.used_blocks;
-      copy_tile<threads>(to, of.sums + (Offset{now.use.sum} * of.blocks + block) * tile_entries);
-      copy_tile<threads>(to + tile_bytes, of.terms + (Offset{now.use.term} * of.blocks + block) * tile_entries);
+      copy_tile<planes, threads>(to, of.sums, Offset{now.use.sum} * of.blocks + block);
+      copy_tile<planes, threads>(to + tile_bytes, of.terms, Offset{now.use.term} * of.blocks + block);
       if (thread < 32) write_scales(now, scales[i % stages]);
     }
     commit_copies();
@@ -116,25 +118,22 @@ struct ParameterFlows {
     return __floats2half2_rn(scales[0], scales[1]);
   }
 
-  __device__ void multiply(int stage, WarpTile& warp) const {
+  __device__ void multiply(int stage, Warp& warp) const {
     for (int pass = 0; pass < scales[stage].passes; ++pass) multiply(stage, pass, warp);
   }
-  __device__ void multiply(int stage, int pass, WarpTile& warp) const {
+  __device__ void multiply(int stage, int pass, Warp& warp) const {
     unsigned const sums = tiles + stage * stage_bytes, terms = sums + tile_bytes;
     float const of_pass = power_of_two(scales[stage].largest - pass * width - product_shift);
 #pragma unroll
     for (int k = 0; k < 64; k += 16) {
-      WarpTile::Operand b;
-      warp.load_columns(terms, k, b.high);
-      warp.load_columns(terms + plane_bytes, k, b.low);
+      typename Warp::Operand b;
+      warp.load_columns(terms, k, b);
       for (int h = 0; h < 2; ++h) {
         __half2 const by = scale_of(scales[stage].below + k + warp.lane % 4 * 2 + h * 8, pass);
-        for (int n = 0; n < WarpTile::column_parts; ++n) {
-          scale(b.high[n][h], by);
-          scale(b.low[n][h], by);
-        }
+        for (auto& plane : b.of)
+          for (auto& part : plane) scale(part[h], by);
       }
-      warp.add<false>(sums, k, b, [&](int) { return make_float2(of_pass, of_pass); });
+      warp.template add<false>(sums, k, b, [&](int) { return make_float2(of_pass, of_pass); });
     }
   }
   __device__ static void scale(unsigned& two, __half2 by) {
@@ -142,10 +141,10 @@ struct ParameterFlows {
     two = *reinterpret_cast<unsigned const*>(&scaled);
   }
 
-  __device__ void store(WarpTile const& warp) const {
+  __device__ void store(Warp const& warp) const {
     auto const& tile = of.tiles[place.tile];
-    for (int m = 0; m < WarpTile::row_parts; ++m)
-      for (int n = 0; n < WarpTile::column_parts; ++n)
+    for (int m = 0; m < Warp::row_parts; ++m)
+      for (int n = 0; n < Warp::column_parts; ++n)
         for (int r = 0; r < 4; ++r) {
           int const row = warp.row_of(m) + r / 2 * 8 - place.first_row,
                     column = warp.column_of(n) + r % 2 - place.first_column;
@@ -158,9 +157,10 @@ struct ParameterFlows {
   }
 };
 
+template <int planes>
 __global__ void __launch_bounds__(128) parameter_flows(circuit::detail::ParameterProducts const of) {
   extern __shared__ __align__(128) unsigned char memory_of_parameters[];
-  ParameterFlows(of, memory_of_parameters).run();
+  ParameterFlows<planes>(of, memory_of_parameters).run();
 }
 
 }  // namespace hornbill::cuda

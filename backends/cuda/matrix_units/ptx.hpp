@@ -75,6 +75,18 @@ __device__ inline void copy_bytes(unsigned to, void const* from, int bytes, unsi
                : "memory");
 }
 
+// --- Registers that four warps leave to others -----------------------------------------------------------------------
+
+/// \param registers  that each thread of four warps keeps, or has from then on: a multiple of 8
+template <int registers>
+__device__ void leave_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
 // --- Products of 64 by N by 16 by four warps, from shared memory -----------------------------------------------------
 
 /// Where a matrix of halves lies whose rows are 128 bytes long, eights of them in swizzled order.

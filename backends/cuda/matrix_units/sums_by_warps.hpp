@@ -6,9 +6,10 @@
 namespace hornbill::cuda {
 
 /// A block has an output and 64 samples.
-template <bool is_transposed>
+template <int planes, bool is_transposed>
 struct SumsByWarps {
-  static constexpr int threads = 128, stages = 2, stage_bytes = 2 * tile_bytes;
+  using Warp = WarpTile<planes>;
+  static constexpr int threads = 128, stages = 2, tile_bytes = Warp::tile_bytes, stage_bytes = 2 * tile_bytes;
 
   /// Beside tiles, in shared memory: powers of 2 by which products and sums are multiplied.
   struct alignas(16) Scales {
@@ -36,7 +37,7 @@ struct SumsByWarps {
 
   __device__ void run() const {
     Exponent unit = no_exponent;  // of the sample that is this thread's, among the first 64
-    WarpTile warp(thread / 32, thread % 32);
+    Warp warp(thread / 32, thread % 32);
     if (count > 0) bring(0, unit);
     commit_copies();
     for (int i = 0; i < count; ++i) {
@@ -55,8 +56,8 @@ struct SumsByWarps {
   __device__ void bring(int i, Exponent& unit) const {
     auto const product = products[i];
     unsigned const to = tiles + i % stages * stage_bytes;
-    copy_tile<threads>(to, of.weights + Offset{product.weights} * tile_entries);
-    copy_tile<threads>(to + tile_bytes, of.columns + (Offset{product.column} * of.blocks + block) * tile_entries);
+    copy_tile<planes, threads>(to, of.weights, product.weights);
+    copy_tile<planes, threads>(to + tile_bytes, of.columns, Offset{product.column} * of.blocks + block);
     if (thread >= 64) return;
     Exponent const exponent =
         of.column_exponents[product.column * of.stride + block * 64 + thread] + of.weight_exponents[product.weights];
@@ -66,10 +67,10 @@ struct SumsByWarps {
     scales[i % stages].of_sums[thread] = power_of_two(old - unit);
   }
 
-  __device__ void multiply(int stage, WarpTile& warp) const {
+  __device__ void multiply(int stage, Warp& warp) const {
     unsigned const weights = tiles + stage * stage_bytes, columns = weights + tile_bytes;
-    float2 of_products[WarpTile::column_parts];
-    for (int n = 0; n < WarpTile::column_parts; ++n) {
+    float2 of_products[Warp::column_parts];
+    for (int n = 0; n < Warp::column_parts; ++n) {
       of_products[n] = *reinterpret_cast<float2 const*>(scales[stage].of_products + warp.column_of(n));
       float2 const of_sums = *reinterpret_cast<float2 const*>(scales[stage].of_sums + warp.column_of(n));
       for (auto& sums : warp.sums) {
@@ -81,18 +82,17 @@ struct SumsByWarps {
     }
 #pragma unroll
     for (int k = 0; k < 64; k += 16) {
-      WarpTile::Operand b;
-      warp.load_rows(columns, k, b.high);
-      warp.load_rows(columns + plane_bytes, k, b.low);
-      warp.add<is_transposed>(weights, k, b, [&](int n) { return of_products[n]; });
+      typename Warp::Operand b;
+      warp.load_rows(columns, k, b);
+      warp.template add<is_transposed>(weights, k, b, [&](int n) { return of_products[n]; });
     }
   }
 
-  __device__ void store(WarpTile const& warp, Exponent unit) const {
+  __device__ void store(Warp const& warp, Exponent unit) const {
     auto const place = place_of(of, output);
     if (thread < 64) of.exponents[place.exponents * of.stride + block * 64 + thread] = unit;
-    for (int m = 0; m < WarpTile::row_parts; ++m)
-      for (int n = 0; n < WarpTile::column_parts; ++n) {
+    for (int m = 0; m < Warp::row_parts; ++m)
+      for (int n = 0; n < Warp::column_parts; ++n) {
         int const row = warp.row_of(m);
         float* const to = of.sums + (place.row + row) * of.stride + block * 64 + warp.column_of(n);
         auto const& sums = warp.sums[m][n];
@@ -104,10 +104,10 @@ struct SumsByWarps {
   }
 };
 
-template <bool is_transposed>
+template <int planes, bool is_transposed>
 __global__ void __launch_bounds__(128) sums_by_warps(circuit::detail::TileProducts const of) {
   extern __shared__ __align__(128) unsigned char memory_of_warps[];
-  SumsByWarps<is_transposed>(of, memory_of_warps).run();
+  SumsByWarps<planes, is_transposed>(of, memory_of_warps).run();
 }
 
 }  // namespace hornbill::cuda

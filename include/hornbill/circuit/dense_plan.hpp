@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <hornbill/types.hpp>
@@ -12,6 +13,10 @@ namespace hornbill::circuit {
 /// Where sums whose edges fill tiles are done by matrix units: on backends that have some, nowhere, or on all backends,
 /// where they may be slow.
 enum class MatrixUnits : std::uint8_t { automatic, never, always };
+
+/// How exact the numbers are that they multiply: two planes of half precision have 22 bits, so that results are as
+/// exact as those of single precision; one has 11 bits, more than BF16 has, and takes a third of the multiplications.
+enum class Planes : std::uint8_t { one = 1, two = 2 };
 
 /// A matrix between a sum tile and a term: that of segments which lie one behind the other in HostPlan::segments, with
 /// zeros where there are no edges. Tied ones are one.
@@ -28,6 +33,7 @@ struct TileProduct {
 struct DenseLayer {
   bool is_dense;
   Index terms_begin, terms_end;  ///< in HostDensePlan::terms: each term of the layer once
+  Index run = 1;                 ///< so many sum tiles, one behind the other, have the same columns
 };
 
 /// The layers that matrix units do.
@@ -41,6 +47,10 @@ struct HostDensePlan {
 
   bool is_dense(Index layer) const { return !layers.empty() && layers[static_cast<std::size_t>(layer)].is_dense; }
 };
+
+/// The largest number such that outputs, cut into runs of so many, have the same columns within each run.
+/// \param offsets  [outputs + 1] in `products`
+Index run_of_equal_columns(std::span<Offset const> offsets, std::vector<TileProduct> const& products);
 
 struct HostPlan;
 

@@ -28,6 +28,7 @@ struct FlowStep {
   Index terms_begin, terms_end;  ///< in HostFlowPlan::terms: those of which all sums are done now
   Index dense_begin;             ///< from which on matrix units do them
   Index gathers_begin, gathers_end;
+  Index dense_run = 1;  ///< so many terms of those, one behind the other, have the same sums
 };
 
 /// Where parameters are used.

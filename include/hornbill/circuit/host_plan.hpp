@@ -98,6 +98,7 @@ struct PlanOptions {
   /// products of more factors are stored, even if they are next to sums alone
   Index max_fused_factors = 4;
   MatrixUnits matrix_units = MatrixUnits::automatic;
+  Planes planes = Planes::two;
 };
 
 /// Tiles, terms and layers.
@@ -122,6 +123,7 @@ struct HostPlan {
   Offset num_categorical = 0, num_scalars = 0;    ///< input parameters of categoricals, and of other kinds
   std::vector<InputParameters> input_parameters;  ///< of vectors of inputs, tied ones once
   MatrixUnits matrix_units = MatrixUnits::automatic;
+  Planes planes = Planes::two;
   HostDensePlan dense;  ///< of a plan on a backend that uses it
   double elapsed_seconds = 0;
 };

@@ -43,10 +43,10 @@ struct Plan {
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);
 
-/// Weights as matrix units read them: numbers of single precision as two planes of half precision.
+/// Weights as matrix units read them: numbers of single precision as planes of half precision.
 template <class MemorySpace>
 struct WeightPlanes {
-  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [weight tiles, 2, 64, 64]
+  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [weight tiles, planes, 64, 64]
   Kokkos::View<Exponent*, MemorySpace> exponents;    ///< [weight tiles] of 2, that a tile is multiplied by
   Kokkos::View<float*, MemorySpace> losses;          ///< [weight tiles] errors beside rounding, in units of that
 };

@@ -12,14 +12,15 @@
 
 namespace hornbill::circuit {
 
-/// Columns that matrix units multiply: of each up to 64 values of each sample, as two planes of half precision, with a
+/// Columns that matrix units multiply: of each up to 64 values of each sample, as planes of half precision, with a
 /// power of 2 for each sample.
 template <class MemorySpace>
 struct Columns {
-  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [columns, blocks of 64 samples, 2, 64 values, 64 samples]
+  Kokkos::View<std::uint16_t*, MemorySpace> planes;  ///< [columns, blocks of 64 samples, planes, 64 values, 64 samples]
   Kokkos::View<Exponent*, MemorySpace> exponents;    ///< [columns, stride]
   Kokkos::View<float*, MemorySpace> errors, losses;  ///< [columns, stride] of each value, in units of 2^exponent
   Index blocks = 0;                                  ///< of samples
+  Index num_planes = 0;
   Offset stride = 0;
 };
 

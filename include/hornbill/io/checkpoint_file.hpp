@@ -15,7 +15,7 @@ struct Checkpoint {
   StoredCircuit stored;  ///< with the parameters as they are now
   circuit::TrainingOptions options;
   circuit::TrainingState state;   ///< its parameters are those of `stored`, and empty
-  std::string precision;          ///< "fp32" or "fp64"
+  std::string precision;          ///< "fp32", "tf32", "bf16" or "fp64"
   std::uint64_t fingerprint = 0;  ///< of the samples, their weights and the first parameters
 };
 

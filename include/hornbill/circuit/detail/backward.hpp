@@ -164,8 +164,9 @@ FlowState<Value, typename ExecutionSpace::memory_space> make_flow_state(
           allocate<Values>(exec, "hornbill::circuit::own_flows",
                            static_cast<std::size_t>(flow_plan.host.num_own_rows) * stride),
           allocate<Kokkos::View<Index*, MemorySpace>>(exec, "hornbill::circuit::is_known", stride),
-          std::is_same_v<Value, float> ? detail::make_dense_flow_state(exec, flow_plan.host.dense, state.batch_size)
-                                       : DenseFlowState<MemorySpace>{}};
+          std::is_same_v<Value, float>
+              ? detail::make_dense_flow_state(exec, plan.host, flow_plan.host.dense, state.batch_size)
+              : DenseFlowState<MemorySpace>{}};
 }
 
 template <class ExecutionSpace>

@@ -22,6 +22,9 @@ constexpr Offset stride_of(Index batch_size) {
   return room % (2 * stride_unit) == 0 ? room + line : room;
 }
 
+/// Planes that matrix units read of each number.
+inline Index num_planes(HostPlan const& plan) { return static_cast<Index>(plan.planes); }
+
 /// Values, and likelihoods, of each variable in a row.
 struct BatchRows {
   std::vector<double> values;        ///< [num_variables, stride]

@@ -49,7 +49,7 @@ struct FormShares {
       if (weights.extent(0) == 0 && part.sample < num_samples && has_lost(tile, part, scaling, scratch.shares))
         flows.give_up(part.sample);
       for (Index i = part.first_row(); i < part.first_row() + TileTeam::rows_of_part; ++i)
-        store_planes(planes, i, static_cast<Index>(part.sample % tile_size),
+        store_planes(planes, out.num_planes, i, static_cast<Index>(part.sample % tile_size),
                      scratch.shares.at(part, i) * scaling.of_planes());
       if (part.group != 0) return;
       Exponent const exponent = part.sample < num_samples ? values.exponent(t, part.sample) : no_exponent;

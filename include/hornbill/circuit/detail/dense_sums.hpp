@@ -98,7 +98,7 @@ struct FormTerms {
     std::uint16_t* const tile = tile_of(out, column, part.sample);
     auto const b = static_cast<Index>(part.sample % tile_size);
     for (Index i = part.first_row(); i < part.first_row() + TileTeam::rows_of_part; ++i)
-      store_planes(tile, i, b, products.at(part, i) * scale);
+      store_planes(tile, out.num_planes, i, b, products.at(part, i) * scale);
   }
 
   KOKKOS_FUNCTION void finish(Index column, TilePart const& part, TileSummary<float> const& summary,
@@ -207,11 +207,12 @@ struct FormWeights {
   Kokkos::View<std::uint16_t*, MemorySpace> planes;
   Kokkos::View<Exponent*, MemorySpace> exponents;
   Kokkos::View<float*, MemorySpace> losses;
+  Index num_planes;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     auto const t = static_cast<Index>(member.league_rank());
-    std::uint16_t* const tile = &planes(Offset{t} * tile_entries);
+    std::uint16_t* const tile = &planes(planes_of(t, num_planes));
     float largest = 0, smallest = Kokkos::Experimental::finite_max_v<float>;
     Index edges = 0;
     for (Offset s = tiles(t).segments_begin; s < tiles(t).segments_end; ++s) {
@@ -231,13 +232,13 @@ struct FormWeights {
       smallest = smaller(smallest, least);
     }
     if (edges < plane_entries)
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, tile_entries), [&](int e) { tile[e] = 0; });
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_planes * plane_entries), [&](int e) { tile[e] = 0; });
     member.team_barrier();
     Scaling const scaling(largest);
     for (Offset s = tiles(t).segments_begin; s < tiles(t).segments_end; ++s) {
       auto const& of = segments(s);
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, of.rows * of.columns), [&](int e) {
-        store_planes(tile, of.first_row + e / of.columns, of.first_column + e % of.columns,
+        store_planes(tile, num_planes, of.first_row + e / of.columns, of.first_column + e % of.columns,
                      parameter(of, e) * scaling.of_planes());
       });
     }

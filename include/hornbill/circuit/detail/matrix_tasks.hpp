@@ -8,16 +8,17 @@
 
 namespace hornbill::circuit::detail {
 
-/// Entries of a plane. A tile's planes lie one behind the other: its numbers in half precision, and what they lack.
-inline constexpr Index plane_entries = tile_size * tile_size, tile_entries = 2 * plane_entries;
+/// Entries of a plane. A tile's planes lie one behind the other: its numbers in half precision; and, if there are two,
+/// what they lack.
+inline constexpr Index plane_entries = tile_size * tile_size;
 /// A tile's numbers are at most 2^plane_shift there, times a power of 2 that it has in common.
 inline constexpr Index plane_shift = 15;
 /// Sums of products of weights and columns: output o is the sum over its list of
 /// 2^(exponents of both) * weights * column, in which weights are a matrix of 64 by 64, or its transpose.
 struct TileProducts {
-  std::uint16_t const* weights;      ///< [weight tiles, 2, 64, 64]
+  std::uint16_t const* weights;      ///< [weight tiles, planes, 64, 64]
   Exponent const* weight_exponents;  ///< [weight tiles]
-  std::uint16_t const* columns;      ///< [columns, blocks, 2, 64, 64]
+  std::uint16_t const* columns;      ///< [columns, blocks, planes, 64, 64]
   Exponent const* column_exponents;  ///< [columns, stride]
   TileProduct const* products;
   Offset const* offsets;  ///< [outputs + 1]
@@ -29,12 +30,14 @@ struct TileProducts {
   Exponent* exponents;  ///< [outputs or tiles, stride]: of 2, that sums are multiplied by
   Index num_outputs, blocks, used_blocks;
   Offset stride;
+  Index run;  ///< so many outputs, one behind the other, have the same columns
+  Index num_planes;
   bool is_transposed;
 };
 
 /// Parameters between a tile of sums and one of values: their flows over samples and uses are added to `flows`.
 struct ParameterProducts {
-  std::uint16_t const *sums, *terms;               ///< [columns, blocks, 2, 64, 64]
+  std::uint16_t const *sums, *terms;               ///< [columns, blocks, planes, 64, 64]
   Exponent const *sum_exponents, *term_exponents;  ///< [columns, stride]
   DenseParameters const* parameters;
   DenseUse const* uses;
@@ -44,6 +47,7 @@ struct ParameterProducts {
   double* flows;
   Index num_parameters, blocks, used_blocks;
   Offset stride;
+  Index num_planes;
 };
 
 }  // namespace hornbill::circuit::detail

@@ -30,25 +30,27 @@ WeightPlanes<typename ExecutionSpace::memory_space> make_weight_planes(Execution
   using hornbill::detail::allocate;
   auto const tiles = plan.dense.weight_tiles.size();
   if (tiles == 0) return {};
-  return {allocate<Kokkos::View<std::uint16_t*, MemorySpace>>(exec, "hornbill::circuit::weight_planes",
-                                                              tiles * tile_entries),
+  auto const entries = static_cast<std::size_t>(planes_of(std::ssize(plan.dense.weight_tiles), num_planes(plan)));
+  return {allocate<Kokkos::View<std::uint16_t*, MemorySpace>>(exec, "hornbill::circuit::weight_planes", entries),
           allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::weight_exponents", tiles),
           allocate<Kokkos::View<float*, MemorySpace>>(exec, "hornbill::circuit::weight_losses", tiles)};
 }
 
 /// \param has_errors  whether errors are kept, as sums want and flows do not
 template <class ExecutionSpace>
-Columns<typename ExecutionSpace::memory_space> make_columns(ExecutionSpace const& exec, Index count, Index batch_size,
-                                                            bool has_errors) {
+Columns<typename ExecutionSpace::memory_space> make_columns(ExecutionSpace const& exec, HostPlan const& plan,
+                                                            Index count, Index batch_size, bool has_errors) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   using hornbill::detail::allocate;
   if (count == 0) return {};
   Columns<MemorySpace> columns;
   columns.blocks = blocks_of(batch_size);
   columns.stride = stride_of(batch_size);
+  columns.num_planes = num_planes(plan);
   auto const size = static_cast<std::size_t>(count), entries = size * static_cast<std::size_t>(columns.stride);
   columns.planes = allocate<Kokkos::View<std::uint16_t*, MemorySpace>>(
-      exec, "hornbill::circuit::planes", size * static_cast<std::size_t>(columns.blocks) * tile_entries);
+      exec, "hornbill::circuit::planes",
+      static_cast<std::size_t>(planes_of(Offset{count} * columns.blocks, columns.num_planes)));
   columns.exponents =
       allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::plane_exponents", entries);
   if (!has_errors) return columns;
@@ -59,12 +61,15 @@ Columns<typename ExecutionSpace::memory_space> make_columns(ExecutionSpace const
 
 template <class ExecutionSpace>
 DenseFlowState<typename ExecutionSpace::memory_space> make_dense_flow_state(ExecutionSpace const& exec,
-                                                                            HostDenseFlowPlan const& plan,
+                                                                            HostPlan const& plan,
+                                                                            HostDenseFlowPlan const& flow_plan,
                                                                             Index batch_size) {
   using MemorySpace = typename ExecutionSpace::memory_space;
   using hornbill::detail::allocate;
-  auto const entries = static_cast<std::size_t>(plan.max_outputs) * static_cast<std::size_t>(stride_of(batch_size));
-  return {make_columns(exec, plan.max_sums, batch_size, false), make_columns(exec, plan.max_terms, batch_size, false),
+  auto const entries =
+      static_cast<std::size_t>(flow_plan.max_outputs) * static_cast<std::size_t>(stride_of(batch_size));
+  return {make_columns(exec, plan, flow_plan.max_sums, batch_size, false),
+          make_columns(exec, plan, flow_plan.max_terms, batch_size, false),
           allocate<Kokkos::View<float*, MemorySpace>>(exec, "hornbill::circuit::term_sums", entries * tile_size),
           allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::term_exponents", entries)};
 }
@@ -84,10 +89,10 @@ void form_weights(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memo
   auto const& [planes, exponents, losses] = parameters.planes;
   if (exponents.extent(0) == 0) return;
   constexpr int threads = runs_on_host<ExecutionSpace> ? 1 : TileTeam::parts;
-  Kokkos::parallel_for(
-      "hornbill::circuit::form_weights",
-      Kokkos::TeamPolicy<ExecutionSpace>(exec, static_cast<int>(exponents.extent(0)), threads),
-      FormWeights<MemorySpace>{plan.dense.weight_tiles, plan.segments, parameters.sum, planes, exponents, losses});
+  Kokkos::parallel_for("hornbill::circuit::form_weights",
+                       Kokkos::TeamPolicy<ExecutionSpace>(exec, static_cast<int>(exponents.extent(0)), threads),
+                       FormWeights<MemorySpace>{plan.dense.weight_tiles, plan.segments, parameters.sum, planes,
+                                                exponents, losses, num_planes(plan.host)});
 }
 
 /// Room for samples, in whole blocks.
@@ -103,11 +108,12 @@ void sum_by_matrix_units(ExecutionSpace const& exec, Plan<typename ExecutionSpac
   auto const& dense = plan.host.dense.layers[static_cast<std::size_t>(layer)];
   for_each_tile(exec, "hornbill::circuit::form_terms", dense.terms_end - dense.terms_begin, padded(state.num_samples),
                 FormTerms<MemorySpace>{in, plan.dense.terms, state.terms, state.num_samples, dense.terms_begin});
-  multiply(exec, TileProducts{parameters.planes.planes.data(), parameters.planes.exponents.data(),
-                              state.terms.planes.data(), state.terms.exponents.data(), plan.dense.products.data(),
-                              plan.dense.product_offsets.data() + begin, plan.tiles.data(),
-                              plan.sum_tiles.data() + begin, state.values.data(), state.exponents.data(), end - begin,
-                              state.terms.blocks, blocks_of(state.num_samples), state.stride, false});
+  multiply(exec,
+           TileProducts{parameters.planes.planes.data(), parameters.planes.exponents.data(), state.terms.planes.data(),
+                        state.terms.exponents.data(), plan.dense.products.data(),
+                        plan.dense.product_offsets.data() + begin, plan.tiles.data(), plan.sum_tiles.data() + begin,
+                        state.values.data(), state.exponents.data(), end - begin, state.terms.blocks,
+                        blocks_of(state.num_samples), state.stride, dense.run, num_planes(plan.host), false});
   for_each_tile(
       exec, "hornbill::circuit::finish_sums", end - begin, state.num_samples,
       FinishSums<MemorySpace>{in, plan.dense.product_offsets, plan.dense.products, state.terms,
@@ -133,7 +139,7 @@ void pass_by_matrix_units(ExecutionSpace const& exec, Plan<typename ExecutionSpa
                               dense.sums.planes.data(), dense.sums.exponents.data(), flow_plan.dense.products.data(),
                               flow_plan.dense.product_offsets.data() + step.dense_begin, nullptr, nullptr,
                               dense.outputs.data(), dense.exponents.data(), outputs, dense.sums.blocks,
-                              blocks_of(samples), of.flows.stride, true});
+                              blocks_of(samples), of.flows.stride, step.dense_run, num_planes(plan.host), true});
   of.begin = step.dense_begin;
   for_each_tile(exec, "hornbill::circuit::finish_term_flows", outputs, of.num_samples,
                 FinishTermFlows<MemorySpace>{of, dense.outputs, dense.exponents});
@@ -161,7 +167,7 @@ void add_by_matrix_units(ExecutionSpace const& exec, Plan<typename ExecutionSpac
                           dense.terms.exponents.data(), flow_plan.dense.parameters.data() + group.parameters_begin,
                           flow_plan.dense.uses.data(), flow_plan.parameter_tiles.data(), of.in.parameters.data(), unit,
                           flows.data(), group.parameters_end - group.parameters_begin, dense.sums.blocks,
-                          blocks_of(samples), of.flows.stride});
+                          blocks_of(samples), of.flows.stride, num_planes(plan.host)});
   }
 }
 

@@ -1,4 +1,4 @@
-// Numbers as matrix units multiply them: tile by tile, as two planes of half precision.
+// Numbers as matrix units multiply them: tile by tile, as planes of half precision.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace hornbill::circuit::detail {
 
-/// Numbers of at least least_exact, as a share of that, are rounded to 22 bits, others by at most lost_by_planes.
+/// Numbers of at least least_exact, as a share of that, are rounded to 22 bits by two planes and to 11 by one; others
+/// by at most lost_by_planes more.
 inline constexpr float least_exact = 0x1p-18f, lost_by_planes = 0x1p-40f;
-/// Products of planes are true to this share of them, but for what is lost.
+/// Products of two planes are true to this share of them, but for what is lost.
 inline constexpr float rounding_of_planes = 0x1p-22f;
 
 /// Where an entry is in a plane: eights of a row are in another order in each, so that units that read eights of
@@ -41,17 +42,20 @@ KOKKOS_INLINE_FUNCTION float from_half(std::uint16_t bits) {
                      return Kokkos::bit_cast<float>(sign | ((size << 13) + ((127u - 15u) << 23)));))
 }
 
-/// Writes a number to both planes of a tile.   \param scaled  at most 2^plane_shift
-KOKKOS_INLINE_FUNCTION void store_planes(std::uint16_t* tile, Index row, Index column, float scaled) {
+/// Writes a number to the planes of a tile.   \param scaled  at most 2^plane_shift
+KOKKOS_INLINE_FUNCTION void store_planes(std::uint16_t* tile, Index num_planes, Index row, Index column, float scaled) {
   std::uint16_t const high = to_half(scaled);
   tile[entry_of(row, column)] = high;
-  tile[plane_entries + entry_of(row, column)] = to_half(scaled - from_half(high));
+  if (num_planes == 2) tile[plane_entries + entry_of(row, column)] = to_half(scaled - from_half(high));
 }
+
+/// Where the planes of a tile begin, if each has so many.
+KOKKOS_INLINE_FUNCTION Offset planes_of(Offset tile, Index num_planes) { return tile * num_planes * plane_entries; }
 
 /// A column's planes of a block of samples.
 template <class MemorySpace>
 KOKKOS_INLINE_FUNCTION std::uint16_t* tile_of(Columns<MemorySpace> const& columns, Index column, Offset sample) {
-  return &columns.planes((Offset{column} * columns.blocks + sample / tile_size) * tile_entries);
+  return &columns.planes(planes_of(Offset{column} * columns.blocks + sample / tile_size, columns.num_planes));
 }
 
 }  // namespace hornbill::circuit::detail

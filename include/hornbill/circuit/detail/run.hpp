@@ -220,7 +220,7 @@ State<Value, typename ExecutionSpace::memory_space> make_state(ExecutionSpace co
   state.is_certain =
       allocate<Kokkos::View<std::uint8_t*, MemorySpace>>(exec, "hornbill::circuit::is_certain", entries(1));
   if constexpr (std::is_same_v<Value, float>)
-    state.terms = detail::make_columns(exec, plan.host.dense.max_terms, batch_size, true);
+    state.terms = detail::make_columns(exec, plan.host, plan.host.dense.max_terms, batch_size, true);
   return state;
 }
 

@@ -18,16 +18,18 @@ inline constexpr bool has_matrix_units = false;
 template <class ExecutionSpace>
 inline constexpr bool multiplies_tiles = runs_on_host<ExecutionSpace>;
 
-/// A tile's numbers: the sums of both planes.
+/// A tile's numbers: the sums of its planes.
 struct PlainTile {
   double values[tile_size][tile_size];
 
-  explicit PlainTile(std::uint16_t const* planes) {
+  /// \param planes  of all tiles
+  PlainTile(std::uint16_t const* planes, Offset tile, Index num_planes) {
+    planes += planes_of(tile, num_planes);
     for (Index r = 0; r < tile_size; ++r)
       for (Index c = 0; c < tile_size; ++c) {
         Index const at = entry_of(r, c);
-        values[r][c] =
-            static_cast<double>(from_half(planes[at])) + static_cast<double>(from_half(planes[plane_entries + at]));
+        values[r][c] = static_cast<double>(from_half(planes[at]));
+        if (num_planes == 2) values[r][c] += static_cast<double>(from_half(planes[plane_entries + at]));
       }
   }
 };
@@ -61,8 +63,8 @@ struct MultiplyOnHost {
 
   void add(Offset p, Index block, Exponent const* units, double (&sums)[tile_size][tile_size]) const {
     auto const& product = of.products[p];
-    PlainTile const weights(of.weights + Offset{product.weights} * tile_entries);
-    PlainTile const column(of.columns + (Offset{product.column} * of.blocks + block) * tile_entries);
+    PlainTile const weights(of.weights, product.weights, of.num_planes);
+    PlainTile const column(of.columns, Offset{product.column} * of.blocks + block, of.num_planes);
     double scales[tile_size];
     for (Index b = 0; b < tile_size; ++b)
       scales[b] = power_of_two<double>(exponent_of(p, block, b) - units[b] - 2 * plane_shift);
@@ -95,8 +97,8 @@ struct AddParameterFlowsOnHost {
 
  private:
   void add(DenseUse const& use, Index block, double (&sums)[tile_size][tile_size]) const {
-    PlainTile const shares(of.sums + (Offset{use.sum} * of.blocks + block) * tile_entries);
-    PlainTile const terms(of.terms + (Offset{use.term} * of.blocks + block) * tile_entries);
+    PlainTile const shares(of.sums, Offset{use.sum} * of.blocks + block, of.num_planes);
+    PlainTile const terms(of.terms, Offset{use.term} * of.blocks + block, of.num_planes);
     double scales[tile_size];
     for (Index b = 0; b < tile_size; ++b) {
       Offset const sample = Offset{block} * tile_size + b;
