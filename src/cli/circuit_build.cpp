@@ -47,12 +47,13 @@ circuit::ListedBlocks read_listed_blocks(std::string const& file) {
 }
 
 circuit::Circuit with_kept_blocks(BuildArguments const& a, circuit::Circuit circuit) {
-  if (a.band >= 0) return keep_blocks(circuit, a.block_size, circuit::BandOfBlocks{a.band});
-  if (a.kept_share < 1) return keep_blocks(circuit, a.block_size, circuit::RandomBlocks{a.kept_share, a.seed});
+  Index const size = a.block_size.value_or(default_block_size);
+  if (a.band >= 0) return keep_blocks(circuit, size, circuit::BandOfBlocks{a.band});
+  if (a.kept_share.value_or(1) < 1) return keep_blocks(circuit, size, circuit::RandomBlocks{*a.kept_share, a.seed});
   if (a.listed_blocks.empty()) return circuit;
   auto const list = read_listed_blocks(a.listed_blocks);
   try {
-    return keep_blocks(circuit, a.block_size, list);
+    return keep_blocks(circuit, size, list);
   } catch (InputError const& e) {
     throw InputError(a.listed_blocks, "", e.what());
   }
@@ -83,9 +84,10 @@ void add_input_options(CLI::App& command, BuildArguments& a, bool has_samples) {
 }
 
 void add_sparsity_options(CLI::App& command, BuildArguments& a) {
-  command.add_option("--block", a.block_size, "Sums of a block of edges, and children")
-      ->check(at_least(1))
-      ->capture_default_str();
+  command
+      .add_option("--block", a.block_size,
+                  fmt::format("Sums of a block of edges, and children (default: {})", default_block_size))
+      ->check(at_least(1));
   auto* share = command.add_option("--keep", a.kept_share, "Keep this share of the blocks, chosen at random")
                     ->check(number_that([](double x) { return x > 0 && x <= 1; }, "a number over 0, up to 1"));
   auto* band =
@@ -149,6 +151,9 @@ void write_random(BuildArguments const& a, std::string const& structure, circuit
 }
 
 void require_output(BuildArguments const& a) {
+  bool const drops_edges = a.band >= 0 || a.kept_share || !a.listed_blocks.empty();
+  if (a.block_size && !a.has_blocks && !drops_edges)
+    throw UsageError("--block: all blocks are kept; say which with --keep, --band or --blocks");
   keep_apart({{"SAMPLES", a.samples}, {"--blocks", a.listed_blocks}}, {{"-o", a.output}});
   io::require_ending_of_circuit(a.output);
   io::require_writable(a.output);

@@ -1,6 +1,7 @@
 // Options and steps that commands which build circuits have in common. Internal to `hornbill circuit build`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,17 @@ namespace hornbill::cli {
 struct BuildArguments {
   std::string samples, output, kind = "categorical";
   circuit::InputChoice input{circuit::InputKind::categorical, 0};
-  Index latents = 0, block_size = 32, band = -1;
-  double kept_share = 1;
+  Index latents = 0, band = -1;
+  std::optional<Index> block_size;
+  bool has_blocks = false;  ///< the structure is made of blocks, even if all edges are kept
+  std::optional<double> kept_share;
   std::string listed_blocks;  ///< a file, or none
   std::uint64_t seed = 1;
   bool json = false;
 };
 
+/// The size of blocks, if none is given.
+inline constexpr Index default_block_size = 32;
 inline constexpr char const* latents_help = "States of each latent variable";
 
 CLI::Validator finite_from_0();
@@ -45,7 +50,7 @@ BuildSamples read_build_samples(BuildArguments const& a);
 /// Distributions of the samples' variables.   \throws UsageError where they have more values than are asked for
 std::vector<circuit::InputChoice> choices_of(BuildArguments const& a, std::vector<Index> const& categories);
 
-/// Fails before anything is computed for a file that cannot be written.
+/// Fails before anything is computed for a file that cannot be written.   \throws UsageError of blocks without a use
 void require_output(BuildArguments const& a);
 /// Writes a circuit and says how large it is.
 void write_built(BuildArguments const& a, std::string const& structure, circuit::Circuit circuit,

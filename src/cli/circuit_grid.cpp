@@ -70,7 +70,13 @@ void add_grid_options(CLI::App& command, GridArguments& a) {
 }
 
 circuit::GridDivision division_of(GridArguments const& a, std::vector<circuit::InputChoice> inputs) {
-  return {grid_of(a), a.build.latents, std::move(inputs), a.build.block_size, a.max_divisions, a.build.seed, {}};
+  return {grid_of(a),
+          a.build.latents,
+          std::move(inputs),
+          a.build.block_size.value_or(default_block_size),
+          a.max_divisions,
+          a.build.seed,
+          {}};
 }
 
 void build_pd(GridArguments const& a) {
@@ -102,6 +108,7 @@ void add_circuit_grid(CLI::App& build) {
   add_grid_options(*pd, *a);
   add_input_options(*pd, a->build, false);
   add_sparsity_options(*pd, a->build);
+  a->build.has_blocks = true;
   add_output(*pd, a->build);
   pd->footer("Example: hornbill circuit build pd --shape 28,28 --split-every 4 --latents 64 --categories 256 -o pd.h5");
   pd->callback([a] { build_pd(*a); });
@@ -113,6 +120,7 @@ void add_circuit_grid(CLI::App& build) {
   add_input_options(*pd_hclt, b->build, true);
   add_tree_options(*pd_hclt, b->tree);
   add_sparsity_options(*pd_hclt, b->build);
+  b->build.has_blocks = true;
   add_output(*pd_hclt, b->build);
   pd_hclt->footer(
       "Example: hornbill circuit build pd-hclt train.csv --shape 28,28 --split-every 4 --latents 64 -o pd.h5");

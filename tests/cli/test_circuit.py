@@ -80,6 +80,9 @@ class Circuit(CommandLine):
         def refusal(*options, code):
             return run("circuit", "build", *hmm, *options, "-o", "n.h5", code=code)[1]
         self.assertIn("--keep: '0' is not a number over 0, up to 1", refusal("--keep", 0, code=2))
+        self.assertIn("--block: all blocks are kept; say which", refusal(code=2))
+        self.json("build", *hmm, "--keep", 1, "-o", "c.h5")
+        self.assertEqual(self.json("info", "c.h5")["sum_edges"], 3 * 36 + 6)
         self.assertIn("--keep excludes --band", refusal("--keep", 0.5, "--band", 1, code=2))
         for text, message in (("0,1\n1,2\n", "sum node 22, in row 2 of blocks, keeps no edge"), ("0,1\n1,2\n2,0\n2,3\n", "in row 2 and column 3, which is listed"), ("0,1,1\n", "has 3 numbers in a line"),
                               ("0,1\n1,?\n", "block 1, counted from 0, lacks its row or column"), ("0,-1\n", "x1 is '-1'")):
