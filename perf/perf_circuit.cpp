@@ -191,12 +191,13 @@ void measure_circuit(std::string const& name, Arguments const& a) {
 int main(int argc, char** argv) {
   CLI::App app{"Measure the evaluation of probabilistic circuits"};
   Arguments a;
-  app.add_option("CIRCUIT", a.circuits, "hmm,STATES (32 steps), hclt,LATENTS or rat,LATENTS (784 variables)")
+  app.add_option("CIRCUIT", a.circuits,
+                 "hmm,STATES (32 steps), or hclt,LATENTS, rat,LATENTS or pd,LATENTS (784 variables)")
       ->capture_default_str();
   app.add_option("--backends", a.backends, "Where to run")->delimiter(',')->capture_default_str();
   app.add_option("--batch", a.batch, "Samples at a time")->capture_default_str();
   app.add_option("--repeats", a.repeats, "Runs that are timed")->capture_default_str();
-  app.add_option("--precisions", a.precisions, "fp32, or bf16, with which matrix units multiply 11 bits")
+  app.add_option("--precisions", a.precisions, "fp32, or bf16, with which matrix units of a GPU multiply 11 bits")
       ->delimiter(',')
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();

@@ -137,10 +137,18 @@ namespace {
 /// Tiles of random numbers, the lists of outputs that are sums of their products, and these sums.
 class TileSums {
  public:
-  static constexpr Index tile = circuit::tile_size, weight_tiles = 7, columns = 7, blocks = 2, samples = 128;
+  static constexpr Index tile = circuit::tile_size, weight_tiles = 7, columns = 7;
 
-  /// \param run  outputs that have the same columns
-  TileSums(Index outputs, Index run, Index num_planes) : outputs_(outputs), run_(run), num_planes_(num_planes) {
+  /// \param run  outputs that have the same columns: of one run in four there are none   \param blocks  of samples
+  /// \param used_blocks  of them   \param stride  from 64 * blocks on
+  TileSums(Index outputs, Index run, Index num_planes, Index blocks = 2, Index used_blocks = 2, Offset stride = 128)
+      : outputs_(outputs),
+        run_(run),
+        num_planes_(num_planes),
+        blocks_(blocks),
+        used_blocks_(used_blocks),
+        samples_(used_blocks * tile),
+        stride_(stride) {
     std::mt19937 random(1);
     auto const numbers = [&](Index tiles) {
       std::vector<float> result(static_cast<std::size_t>(tiles * tile * tile));
@@ -148,12 +156,12 @@ class TileSums {
       return result;
     };
     weights_ = numbers(weight_tiles);
-    values_ = numbers(columns * blocks);
+    values_ = numbers(columns * blocks_);
     for (Index t = 0; t < weight_tiles; ++t) weight_exponents_.push_back(-static_cast<Offset>(random() % 4));
-    for (Index i = 0; i < columns * samples; ++i)
+    for (Offset i = 0; i < columns * stride_; ++i)
       column_exponents_.push_back(static_cast<Offset>(random() % 40) - 5000);
     for (Index first = 0; first < outputs; first += run) {
-      std::vector<Index> of_run(1 + static_cast<std::size_t>(first / run % 3));
+      std::vector<Index> of_run(static_cast<std::size_t>((1 + first / run) % 4));
       for (Index& column : of_run) column = static_cast<Index>(random() % columns);
       for (Index o = first; o < first + run; ++o) {
         for (Index column : of_run) products_.push_back({static_cast<Index>(random() % weight_tiles), column});
@@ -171,12 +179,12 @@ class TileSums {
     auto const weight_exponents = view(weight_exponents_), column_exponents = view(column_exponents_);
     auto const products = view(products_);
     auto const offsets = view(offsets_);
-    auto const sums = view(std::vector<float>(static_cast<std::size_t>(outputs_) * tile * samples));
-    auto const exponents = view(std::vector<circuit::Exponent>(static_cast<std::size_t>(outputs_) * samples));
+    auto const sums = view(std::vector<float>(static_cast<std::size_t>(outputs_ * tile * stride_)));
+    auto const exponents = view(std::vector<circuit::Exponent>(static_cast<std::size_t>(outputs_ * stride_)));
     multiply(exec, circuit::detail::TileProducts{weights.data(), weight_exponents.data(), values.data(),
                                                  column_exponents.data(), products.data(), offsets.data(), nullptr,
-                                                 nullptr, sums.data(), exponents.data(), outputs_, blocks, blocks,
-                                                 samples, run_, num_planes_, is_transposed});
+                                                 nullptr, sums.data(), exponents.data(), outputs_, blocks_,
+                                                 used_blocks_, stride_, run_, num_planes_, is_transposed});
     compare(detail::to_vector(exec, sums), detail::to_vector(exec, exponents), is_transposed);
   }
 
@@ -204,10 +212,10 @@ class TileSums {
     for (Offset p = offsets_[static_cast<std::size_t>(o)]; p < offsets_[static_cast<std::size_t>(o) + 1]; ++p) {
       auto const& [w, c] = products_[static_cast<std::size_t>(p)];
       auto const power = weight_exponents_[static_cast<std::size_t>(w)] +
-                         column_exponents_[static_cast<std::size_t>(c * samples + b)] - unit;
+                         column_exponents_[static_cast<std::size_t>(c * stride_ + b)] - unit;
       for (Index k = 0; k < tile; ++k)
         result += held(weights_[is_transposed ? entry(w, k, r) : entry(w, r, k)]) *
-                  held(values_[entry(c * blocks + b / tile, k, b % tile)]) * std::ldexp(1.0, static_cast<int>(power));
+                  held(values_[entry(c * blocks_ + b / tile, k, b % tile)]) * std::ldexp(1.0, static_cast<int>(power));
     }
     return result;
   }
@@ -216,13 +224,19 @@ class TileSums {
     double largest = 0, mean = 0;
     Offset count = 0;
     for (Index o = 0; o < outputs_; ++o)
-      for (Index b = o % 3; b < samples; b += 3)
-        for (Index r = 0; r < tile; r += 9, ++count) {
-          double const expected = sum(o, r, b, is_transposed, units[static_cast<std::size_t>(o * samples + b)]);
-          auto const at = static_cast<std::size_t>((o * tile + r) * samples + b);
-          double const error = static_cast<double>(found[at]) / expected - 1;
+      for (Index b = o % 3; b < samples_; b += 3)
+        for (Index r = 0; r < tile; r += 9) {
+          auto const unit = units[static_cast<std::size_t>(o * stride_ + b)];
+          auto const value = static_cast<double>(found[static_cast<std::size_t>((o * tile + r) * stride_ + b)]);
+          if (offsets_[static_cast<std::size_t>(o)] == offsets_[static_cast<std::size_t>(o) + 1]) {
+            REQUIRE(value == 0);
+            REQUIRE(unit == circuit::no_exponent);
+            continue;
+          }
+          double const error = value / sum(o, r, b, is_transposed, unit) - 1;
           largest = std::max(largest, std::abs(error));
           mean += error;
+          ++count;
         }
     mean /= static_cast<double>(count);
     CHECK(largest < 6e-7);
@@ -231,7 +245,8 @@ class TileSums {
     CHECK(std::abs(mean) < (num_planes_ == 2 ? 3e-8 : 2e-7));
   }
 
-  Index outputs_, run_, num_planes_;
+  Index outputs_, run_, num_planes_, blocks_, used_blocks_, samples_;
+  Offset stride_;
   std::vector<float> weights_, values_;  ///< [tiles, 64, 64]
   std::vector<circuit::Exponent> weight_exponents_, column_exponents_;
   std::vector<circuit::TileProduct> products_;
@@ -241,18 +256,23 @@ class TileSums {
 }  // namespace
 
 TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBILL_FLOAT_CELLS) {
-  // on a GPU outputs for several blocks on each multiprocessor, and for blocks of one to three of them; the last block
-  // of a run may have fewer
+  // on a GPU units of work for all multiprocessors, of one to three outputs
   constexpr Index outputs = circuit::detail::runs_on_host<typename T::Exec> ? 12 : 384;
-  for (Index num_planes : {1, 2})
+  typename T::Exec const exec;
+  for (Index num_planes : {1, 2}) {
+    CAPTURE(num_planes);
     for (Index run : {1, 2, 3, 4, 6, 12}) {
-      CAPTURE(num_planes);
       CAPTURE(run);
       TileSums const tile_sums(outputs, run, num_planes);
-      for (bool is_transposed : {false, true}) tile_sums.check(typename T::Exec(), is_transposed);
+      for (bool is_transposed : {false, true}) tile_sums.check(exec, is_transposed);
     }
-  TileSums(12, 1, 2).check(typename T::Exec(), false);  // too few for two blocks of samples at a time
-  TileSums(12, 1, 1).check(typename T::Exec(), true);
+    // the last unit of a run has fewer
+    for (auto const& [of_runs, run] : {std::pair(385, 5), std::pair(352, 8), std::pair(308, 7)})
+      TileSums(outputs == 12 ? 2 * run : of_runs, run, num_planes).check(exec, false);
+    // rows with room for more samples than there are; and too few outputs for two blocks of samples at a time
+    TileSums(outputs / 2, 2, num_planes, 6, 4, 6 * 64 + 16).check(exec, true);
+    TileSums(12, 1, num_planes, 3, 3, 3 * 64).check(exec, false);
+  }
 }
 
 TEST_CASE("circuit matrix units: outputs with the same columns") {

@@ -58,8 +58,8 @@ int outputs_of_unit(TileProducts const& of) {
   return best;
 }
 
-/// Two blocks of samples at a time read weights half as often, where there is work for all multiprocessors. Stages are
-/// as many as there is memory for.
+/// Two blocks of samples at a time read weights half as often, where there is work for all multiprocessors. Where
+/// memory limits stages, they are as many as it holds.
 template <int planes, bool is_transposed>
 void choose(cudaStream_t stream, TileProducts const& of) {
   constexpr bool is_one = planes == 1;

@@ -31,7 +31,8 @@ struct SumsByWarpgroup {
   static constexpr int tile_bytes = planes * plane_bytes, stage_bytes = tile_bytes * (most_outputs + sample_blocks);
   static constexpr int samples_of_lane = samples / 32;
   static constexpr int parts = planes == 2 ? 4 : 1;  ///< of a product, that are moved to sums
-  /// While one part is moved, units do the next: another output's, or, where a block has one, its own.
+  /// While one part is moved, units do the next: another output's; or, where a block has one, its own, if a product has
+  /// several parts.
   static constexpr int buffers = most_outputs == 1 && parts > 1 ? 2 : 1;
 
   /// How an output's products are scaled. Powers of 2 of products are exponents as floats have them, those that a

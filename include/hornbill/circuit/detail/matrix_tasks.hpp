@@ -56,7 +56,7 @@ struct CUstream_st;
 
 namespace hornbill::circuit::detail::cuda {
 
-/// In backends/cuda/matrix_units.cpp.   \throws Error where a kernel cannot be started
+/// In backends/cuda/matrix_units/matrix_units.cpp.   \throws Error where a kernel cannot be started
 void multiply(CUstream_st* stream, TileProducts const& of);
 void add_parameter_flows(CUstream_st* stream, ParameterProducts const& of);
 
