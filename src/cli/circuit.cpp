@@ -47,11 +47,9 @@ void add_run_options(CLI::App& command, CircuitRun& run) {
       .add_option_function<std::string>(
           "--precision", [&run](std::string const& name) { run.precision = precisions.at(name); },
           "Numbers that values are held in (default: fp32). ln p of fp32 is right to 2e-5 where the circuit is less "
-          "than some hundred layers deep. With bf16 matrix units of a GPU multiply 11 bits of fp32's numbers: ln p of "
-          "784 "
-          "variables was off by 0.0025 at most with random parameters, and peaked ones lose more; a CPU computes as "
-          "with "
-          "fp32. tf32 is computed as fp32")
+          "than some hundred layers deep. With bf16 matrix units of a GPU multiply 11 bits of fp32's numbers: ln p "
+          "of 784 variables was off by 0.0025 at most with random parameters, and peaked ones lose more; a CPU "
+          "computes as with fp32. tf32 is computed as fp32")
       ->check(CLI::IsMember(names_of(precisions)));
   command.add_option("--batch", run.batch_size, "Samples at a time")->check(at_least(1))->capture_default_str();
   add_bytes_option(command, "--memory", run.memory_limit, "Memory that may be used (default: what is free)");

@@ -62,11 +62,11 @@ int outputs_of_unit(TileProducts const& of) {
 /// memory limits stages, they are as many as it holds.
 template <int planes, bool is_transposed>
 void choose(cudaStream_t stream, TileProducts const& of) {
-  constexpr bool is_one = planes == 1;
+  constexpr int stages_of_block = planes == 1 ? 4 : 3;
   constexpr Offset enough_units = 128;
   if (of.used_blocks % 2 != 0 || Offset{of.num_outputs} * of.used_blocks / 2 < enough_units)
-    return launch_sums < planes, 1, 1, is_one ? 4 : 3, is_transposed > (stream, of);
-  if constexpr (is_one) {  // of two planes more outputs gain nothing
+    return launch_sums<planes, 1, 1, stages_of_block, is_transposed>(stream, of);
+  if constexpr (planes == 1) {  // of two planes more outputs gain nothing
     int const outputs = outputs_of_unit(of);
     if (outputs == 3) return launch_sums<planes, 3, 2, 5, is_transposed>(stream, of);
     if (outputs == 2) return launch_sums<planes, 2, 2, 6, is_transposed>(stream, of);

@@ -31,9 +31,9 @@ struct SumsByWarpgroup {
   static constexpr int tile_bytes = planes * plane_bytes, stage_bytes = tile_bytes * (most_outputs + sample_blocks);
   static constexpr int samples_of_lane = samples / 32;
   static constexpr int parts = planes == 2 ? 4 : 1;  ///< of a product, that are moved to sums
-  /// While one part is moved, units do the next: another output's; or, where a block has one, its own, if a product has
-  /// several parts.
-  static constexpr int buffers = most_outputs == 1 && parts > 1 ? 2 : 1;
+  /// While one part is moved, units do the next, or what another output has.
+  static constexpr int buffers = parts > 1 ? 2 : 1;
+  static_assert(planes == 1 || most_outputs == 1, "of two planes there are no registers for more");
 
   /// How an output's products are scaled. Powers of 2 of products are exponents as floats have them, those that a
   /// thread needs one behind the other: units read shared memory all the time, and little more can be read of it.
@@ -273,7 +273,7 @@ struct SumsByWarpgroup {
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       bool const has_next = part + 1 < parts;
-      if (buffers == 2 && has_next) {
+      if (has_next) {
         start(weights, columns, part + 1, buffer[(part + 1) % buffers]);
         wait_for_products<1>();
       } else {
@@ -281,7 +281,6 @@ struct SumsByWarpgroup {
       }
       if constexpr (!keeps_powers) powers.read(scale, lane);
       add(buffer[part % buffers], powers, sums);
-      if (buffers == 1 && has_next) start(weights, columns, part + 1, buffer[0]);
     }
   }
 
