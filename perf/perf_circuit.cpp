@@ -118,7 +118,9 @@ void add_learning(json& line, Exec const& exec, circuit::Circuit const& made,
   line["em_ms"] =
       ms([&] { em_step<Value>(exec, plan, flow_plan, distributions, flows, {}, {}, {.step_size = 1e-6}, parameters); });
   circuit::TrainingOptions const options{.batch_size = a.batch};
-  line["training_bytes"] = circuit::bytes_of_training<Value>(plan.host, flow_plan.host, options);
+  auto const bytes = circuit::estimate<Value>(made, plan.host, flow_plan.host, options);
+  line["training_bytes"] = bytes.values + bytes.flows + circuit::bytes_of_plan(flow_plan.host);
+  line["exact_bytes"] = bytes.exact;
 }
 
 template <class Value, class Exec>

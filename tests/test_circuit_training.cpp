@@ -484,7 +484,7 @@ TEST_CASE("circuit training: a batch that does not fit is refused") {
   auto const samples = test::random_samples(made.circuit, 1, 500, false);
   auto const plan = circuit::make_plan(made.circuit);
   TrainingOptions options{.batch_size = 128};
-  options.max_bytes = circuit::bytes_of_training<float>(plan, circuit::make_flow_plan(plan), options);
+  options.max_bytes = circuit::estimate<float>(made.circuit, plan, circuit::make_flow_plan(plan), options).peak;
   using Trainer = circuit::Trainer<float, test::AnyHost>;
   CHECK_NOTHROW(Trainer({}, made.circuit, plan, samples, {}, options, {made.parameters}));
   options.batch_size = 300;

@@ -1,57 +1,13 @@
 // The memory that is promised before any work is the memory that is taken.
-#include <atomic>
 #include <string>
 #include <string_view>
 
+#include "support/allocations.hpp"
 #include "support/cells.hpp"
-#include "support/hygiene.hpp"
 #include "support/random_graphs.hpp"
 #include "support/solver.hpp"
 
 using namespace hornbill;
-
-namespace {
-
-std::atomic<std::int64_t> allocated{0}, max_allocated{0};
-std::string counted_space;
-
-/// Counts the bytes of Views that live at once in one memory space: a device's, without the host's copies.
-struct CountAllocations {
-  explicit CountAllocations(std::string space) {
-    namespace tools = Kokkos::Tools::Experimental;
-    counted_space = std::move(space);
-    allocated = max_allocated = 0;
-    tools::set_allocate_data_callback(
-        [](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
-          if (space.name != counted_space) return;
-          allocated += static_cast<std::int64_t>(bytes);
-          max_allocated = std::max(max_allocated.load(), allocated.load());
-        });
-    tools::set_deallocate_data_callback(
-        [](Kokkos_Profiling_SpaceHandle space, char const*, void const*, std::uint64_t bytes) {
-          if (space.name == counted_space) allocated -= static_cast<std::int64_t>(bytes);
-        });
-  }
-  ~CountAllocations() {
-    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
-    test::watch_labels();
-  }
-};
-
-/// The most bytes that live at once while `use` makes what it needs and uses it are those promised, headers and scalars
-/// aside.
-template <class Memory, class Use>
-void check_promise(double promised, Use const& use) {
-  CountAllocations const counter(Memory::name());
-  use();
-  double const small_change = 16384;
-  INFO("promised ", promised);
-  CHECK(max_allocated > 0);
-  CHECK(static_cast<double>(max_allocated) <= promised + small_change);
-  CHECK(promised <= 1.2 * static_cast<double>(max_allocated));
-}
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocated, and not several times", T,
                    HORNBILL_TEST_CELLS) {
@@ -72,7 +28,7 @@ TEST_CASE_TEMPLATE("memory: what bytes_needed() promises covers what is allocate
       auto const host_plan = bp::lay_out<typename T::Exec>(*graph, bp::make_batches(*graph, strategy), options);
       auto const promised = static_cast<double>(bp::bytes_needed<typename T::Value>(*graph, host_plan));
       INFO(std::string(name));
-      check_promise<typename T::Memory>(promised, [&] {
+      test::check_promise<typename T::Memory>(promised, [&] {
         test::Solver<T> solver(*graph, strategy, {}, options);
         solver.run({.max_iterations = 2, .tolerance = 1e-30, .acceleration = {.after = 1}});
       });
@@ -86,7 +42,7 @@ TEST_CASE_TEMPLATE("memory: the same of several evidence sets", T, HORNBILL_TEST
   for (Index variables : {300, 20000}) {  // fewer than threads that form beliefs, and more
     auto const graph = generate({.num_variables = variables, .num_edges = 4 * variables}).graph;
     auto const host_plan = bp::lay_out<typename T::Exec>(graph, bp::make_batches(graph, bp::Parall{}), options);
-    check_promise<typename T::Memory>(static_cast<double>(bp::bytes_needed<Value>(graph, host_plan)), [&] {
+    test::check_promise<typename T::Memory>(static_cast<double>(bp::bytes_needed<Value>(graph, host_plan)), [&] {
       auto const device = bp::to_device<Value>(exec, graph);
       bp::EvidenceSets<Value, typename T::Memory> const evidence(exec, graph, device, std::vector<HostEvidence>(7));
       auto const plan = bp::make_plan(exec, graph, bp::Parall{}, options);

@@ -8,13 +8,13 @@
 namespace hornbill::circuit {
 namespace {
 
-/// Products of a layer are done by matrix units where so much of their tiles is filled.
+/// Products of a group are done by matrix units where so much of their tiles is filled.
 constexpr double least_fill = 0.25;
 /// Rows may be missing where columns are filled so far, and all such tiles are few beside the others.
 constexpr double least_fill_of_columns = 0.5;
 constexpr std::size_t most_others = 4, always_allowed = 64;
 
-/// How full the tiles of a layer are.
+/// How full the tiles of a group are.
 struct Fill {
   std::size_t tiles = 0;
   Offset edges = 0, columns = 0;
@@ -25,16 +25,17 @@ struct Fill {
 
 class DensePlanner {
  public:
-  explicit DensePlanner(HostPlan const& plan) : plan_(plan) {}
+  explicit DensePlanner(HostPlan& plan) : plan_(plan) {}
 
-  HostDensePlan plan() && {
-    choose_layers();
-    if (std::ranges::none_of(dense_.layers, &DenseLayer::is_dense)) return {};
+  void plan() && {
+    choose_groups();
+    if (std::ranges::find(is_dense_, true) == is_dense_.end()) return;
+    cut_layers();
     dense_.product_offsets.push_back(0);
     column_of_term_.assign(plan_.terms.size(), -1);
     for (std::size_t l = 0; l < plan_.layers.size(); ++l)
       if (plan_.layers[l].kind == NodeKind::sum) plan_layer(l);
-    return std::move(dense_);
+    plan_.dense = std::move(dense_);
   }
 
  private:
@@ -51,9 +52,9 @@ class DensePlanner {
   }
   Segment const& segment(Offset i) const { return plan_.segments[static_cast<std::size_t>(i)]; }
 
-  Fill fill_of(Layer const& layer) const {
+  Fill fill_of(SumGroup const& group) const {
     Fill fill;
-    for (Index s = layer.begin; s < layer.end; ++s)
+    for (Index s = group.begin; s < group.end; ++s)
       for_each_product(s, [&](Offset first, Offset last) {
         ++fill.tiles;
         for (auto i = first; i < last; ++i) {
@@ -64,23 +65,42 @@ class DensePlanner {
     return fill;
   }
 
-  void choose_layers() {
+  void choose_groups() {
     std::vector<Fill> fills;
     std::size_t filled = 0;
-    for (auto const& layer : plan_.layers) {
-      fills.push_back(layer.kind == NodeKind::sum ? fill_of(layer) : Fill{});
-      bool const is_dense = fills.back().tiles > 0 && fills.back().of_edges() >= least_fill;
-      if (is_dense) filled += fills.back().tiles;
-      dense_.layers.push_back({is_dense, 0, 0});
+    for (auto const& group : plan_.groups) {
+      fills.push_back(fill_of(group));
+      is_dense_.push_back(fills.back().of_edges() >= least_fill);
+      if (is_dense_.back()) filled += fills.back().tiles;
     }
     std::size_t room = filled == 0 ? 0 : std::max(filled / most_others, always_allowed);
-    for (std::size_t l = 0; l < fills.size(); ++l) {
-      auto& is_dense = dense_.layers[l].is_dense;
-      if (is_dense || fills[l].tiles == 0 || fills[l].tiles > room) continue;
-      if (fills[l].of_columns() < least_fill_of_columns) continue;
-      room -= fills[l].tiles;
-      is_dense = true;
+    for (std::size_t g = 0; g < fills.size(); ++g) {
+      if (is_dense_[g] || fills[g].tiles > room || fills[g].of_columns() < least_fill_of_columns) continue;
+      room -= fills[g].tiles;
+      is_dense_[g] = true;
     }
+  }
+
+  /// Gives each kernel its layers: groups one behind the other that are of one kind.
+  void cut_layers() {
+    std::vector<Layer> layers;
+    std::size_t group = 0;
+    for (auto const& layer : plan_.layers) {
+      if (layer.kind != NodeKind::sum) {
+        layers.push_back(layer);
+        dense_.layers.push_back({false, 0, 0});
+        continue;
+      }
+      for (Index begin = layer.begin; begin < layer.end; begin = plan_.groups[group++].end) {
+        bool const is_first = begin == layer.begin;
+        if (is_first || is_dense_[group] != dense_.layers.back().is_dense) {
+          layers.push_back({NodeKind::sum, begin, begin});
+          dense_.layers.push_back({is_dense_[group], 0, 0});
+        }
+        layers.back().end = plan_.groups[group].end;
+      }
+    }
+    plan_.layers = std::move(layers);
   }
 
   void plan_layer(std::size_t l) {
@@ -123,8 +143,9 @@ class DensePlanner {
     return known->second;
   }
 
-  HostPlan const& plan_;
+  HostPlan& plan_;
   HostDensePlan dense_;
+  std::vector<bool> is_dense_;  ///< [groups]
   std::vector<Index> column_of_term_;
   std::map<std::vector<std::tuple<Offset, Index, int, int, int, int>>, Index> weights_;
 };
@@ -148,6 +169,8 @@ Index run_of_equal_columns(std::span<Offset const> offsets, std::vector<TileProd
   return std::max(run, 1);
 }
 
-HostDensePlan make_dense_plan(HostPlan const& plan) { return DensePlanner(plan).plan(); }
+void add_dense_plan(HostPlan& plan) {
+  if (plan.dense.layers.empty()) DensePlanner(plan).plan();
+}
 
 }  // namespace hornbill::circuit

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,6 +43,8 @@ class Planner {
     find_depths();
     plan_inputs();
     plan_layers();
+    for (auto const& layer : plan_.layers)
+      if (layer.kind == NodeKind::sum) group_sums(layer);
     plan_.elapsed_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(plan_);
   }
@@ -178,6 +182,60 @@ class Planner {
       plan_.sum_tiles.push_back(tile);
       plan_.segment_offsets.push_back(std::ssize(plan_.segments));
     }
+  }
+
+  /// Divides sum tiles of a layer by their numbers of terms. Those with most come first, as they take longest.
+  void group_sums(Layer const& layer) {
+    std::vector<Offset> fan_ins;
+    for (Index s = layer.begin; s < layer.end; ++s) fan_ins.push_back(terms_of_tile(s));
+    auto const groups = group_by_fan_in(fan_ins, options_.groups);
+    auto const group_of = [&](Index s) { return groups.group_of(fan_ins[static_cast<std::size_t>(s - layer.begin)]); };
+    std::vector<Index> order(fan_ins.size());
+    std::iota(order.begin(), order.end(), layer.begin);
+    std::ranges::stable_sort(order, std::greater(), group_of);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      Index const place = layer.begin + static_cast<Index>(i);
+      if (i == 0 || group_of(order[i]) != group_of(order[i - 1])) plan_.groups.push_back({place, 0, 0, 0, 0});
+      auto& group = plan_.groups.back();
+      auto const terms = fan_ins[static_cast<std::size_t>(order[i] - layer.begin)];
+      group.end = place + 1;
+      group.fan_in = std::max(group.fan_in, static_cast<Index>(terms));
+      group.terms += terms;
+      for (auto const& segment : segments_of(order[i])) group.edges += Offset{segment.rows} * segment.columns;
+    }
+    if (!std::ranges::is_sorted(order)) reorder_sums(layer, order);
+  }
+
+  std::span<Segment const> segments_of(Index sum_tile) const {
+    auto const begin = plan_.segment_offsets[static_cast<std::size_t>(sum_tile)];
+    auto const end = plan_.segment_offsets[static_cast<std::size_t>(sum_tile) + 1];
+    return std::span(plan_.segments).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  }
+
+  Offset terms_of_tile(Index sum_tile) const {
+    Offset count = 0;
+    Index last = -1;
+    for (auto const& segment : segments_of(sum_tile))
+      if (std::exchange(last, segment.term) != segment.term) ++count;
+    return count;
+  }
+
+  void reorder_sums(Layer const& layer, std::vector<Index> const& order) {
+    auto const begin = static_cast<std::size_t>(layer.begin);
+    auto const first = plan_.segment_offsets[begin];
+    std::vector<Index> tiles;
+    std::vector<Offset> counts;
+    std::vector<Segment> segments;
+    for (Index s : order) {
+      tiles.push_back(plan_.sum_tiles[static_cast<std::size_t>(s)]);
+      auto const of_tile = segments_of(s);
+      counts.push_back(std::ssize(of_tile));
+      segments.insert(segments.end(), of_tile.begin(), of_tile.end());
+    }
+    for (std::size_t i = 0; i < order.size(); ++i)
+      plan_.segment_offsets[begin + i + 1] = plan_.segment_offsets[begin + i] + counts[i];
+    std::ranges::copy(tiles, plan_.sum_tiles.begin() + layer.begin);
+    std::ranges::copy(segments, plan_.segments.begin() + first);
   }
 
   /// Blocks of a sum vector that have edges from nodes of each tile.

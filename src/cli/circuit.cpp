@@ -37,7 +37,7 @@ circuit::HostPlan plan_of(circuit::Circuit const& circuit, CircuitRun const& run
   return make_plan(circuit, {.planes = is_rounded ? circuit::Planes::one : circuit::Planes::two});
 }
 
-void add_run_options(CLI::App& command, CircuitRun& run) {
+void add_backend_options(CLI::App& command, CircuitRun& run) {
   run.backend = backend::names().back();
   command
       .add_option("--backend", run.backend,
@@ -52,6 +52,10 @@ void add_run_options(CLI::App& command, CircuitRun& run) {
           "computes as with fp32. tf32 is computed as fp32")
       ->check(CLI::IsMember(names_of(precisions)));
   command.add_option("--batch", run.batch_size, "Samples at a time")->check(at_least(1))->capture_default_str();
+}
+
+void add_run_options(CLI::App& command, CircuitRun& run) {
+  add_backend_options(command, run);
   add_bytes_option(command, "--memory", run.memory_limit, "Memory that may be used (default: what is free)");
 }
 
@@ -59,16 +63,10 @@ void ProgressLine::clear() {
   if (shows_progress()) fmt::print(stderr, "\r\033[K");
 }
 
-template <class Value>
-std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan) {
+std::size_t usable_bytes(CircuitRun const& run) {
   auto const free = backend::available_bytes(run.backend);
-  auto const usable = run.memory_limit > 0 ? std::min(free, run.memory_limit) : free;
-  auto const taken = circuit::bytes_of_plan(plan) + circuit::bytes_of_parameters<Value>(plan);
-  if (taken > usable) throw CapacityError("the evaluation of the circuit", taken, usable);
-  return usable - taken;
+  return run.memory_limit > 0 ? std::min(free, run.memory_limit) : free;
 }
-template std::size_t bytes_for_state<float>(CircuitRun const&, circuit::HostPlan const&);
-template std::size_t bytes_for_state<double>(CircuitRun const&, circuit::HostPlan const&);
 
 void add_circuit_convert(CLI::App& circuit) {
   auto* command = circuit.add_subcommand("convert", "Read a circuit of either layout, and write it in Hornbill's");

@@ -33,6 +33,8 @@ struct CircuitRun {
   std::size_t memory_limit = 0;  ///< bytes; 0: what there is
 };
 void add_run_options(CLI::App& command, CircuitRun& run);
+/// Those of them that say where a run would be, and not how much memory it may take.
+void add_backend_options(CLI::App& command, CircuitRun& run);
 std::string name_of(Precision precision);
 
 /// The plan of a circuit for a run.
@@ -44,10 +46,13 @@ auto visit_value(CircuitRun const& run, Function const& function) {
   return run.precision == Precision::fp64 ? function(double()) : function(float());
 }
 
-/// Bytes that a state may take beside a plan and parameters.
-/// \throws CapacityError where even these do not fit
-template <class Value>
-std::size_t bytes_for_state(CircuitRun const& run, circuit::HostPlan const& plan);
+/// How a circuit would be evaluated and trained by a run.
+nlohmann::json describe_plan(circuit::Circuit const& circuit, CircuitRun const& run);
+/// Prints "layers" of that.
+void print_layers(nlohmann::json const& layers);
+
+/// Bytes that a run may take on its backend.
+std::size_t usable_bytes(CircuitRun const& run);
 
 /// The line on standard error that progress is shown in. It is cleared where this ends, also by an exception.
 class ProgressLine {

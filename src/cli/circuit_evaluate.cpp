@@ -33,7 +33,7 @@ template <class Value>
 Evaluated evaluate(EvaluateArguments const& a, io::StoredCircuit const& stored, circuit::Samples const& samples) {
   circuit::EvaluateOptions options{.batch_size = a.run.batch_size};
   auto const plan = plan_of(stored.circuit, a.run);
-  options.max_bytes = bytes_for_state<Value>(a.run, plan);
+  options.max_bytes = usable_bytes(a.run);
   if (shows_progress())
     options.progress = [&](Offset done) { fmt::print(stderr, "\r{} of {} samples ", done, samples.size()); };
   ProgressLine const line;

@@ -17,8 +17,8 @@ using nlohmann::json;
 
 struct CircuitInfoArguments {
   std::string file;
-  Index batch_size = 512;
-  bool json = false;
+  CircuitRun run;
+  bool layers = false, json = false;
 };
 
 /// How many variables have inputs of each kind. Their categories, where all have as many.
@@ -47,13 +47,12 @@ std::string determinism_of(io::StoredCircuit const& stored) {
   return "not examined, which would take too much memory";
 }
 
-json describe(io::StoredCircuit const& stored, Index batch_size) {
+json describe(io::StoredCircuit const& stored, CircuitRun const& run) {
   auto const& circuit = stored.circuit;
   auto const statistics = circuit::statistics_of(circuit);
   auto const scopes = circuit::find_scopes(circuit, "the circuit");
   auto const unstructured = first_unstructured_product(circuit, scopes);
-  auto const plan = circuit::make_plan(circuit);
-  return {
+  json result{
       {"variables", circuit.num_variables},
       {"variables_by_input", inputs_of(circuit)},
       {"inputs", statistics.inputs},
@@ -71,24 +70,14 @@ json describe(io::StoredCircuit const& stored, Index batch_size) {
       {"decomposable", "yes"},
       {"structured_decomposable",
        unstructured ? fmt::format("no, product node {} divides its scope as none before it", *unstructured) : "yes"},
-      {"deterministic", determinism_of(stored)},
-      {"plan",
-       {{"seconds", plan.elapsed_seconds},
-        {"layers", plan.layers.size()},
-        {"tiles", plan.tiles.size()},
-        {"terms", plan.terms.size()},
-        {"segments", plan.segments.size()},
-        {"stored_values", plan.num_rows},
-        {"batch_size", batch_size},
-        {"bytes_of_plan", circuit::bytes_of_plan(plan)},
-        {"bytes_of_parameters", circuit::bytes_of_parameters<float>(plan)},
-        {"bytes_of_state", circuit::bytes_of_state<float>(plan, batch_size)},
-        {"bytes_of_training",
-         circuit::bytes_of_training<float>(plan, circuit::make_flow_plan(plan), {.batch_size = batch_size})}}}};
+      {"deterministic", determinism_of(stored)}};
+  result.update(describe_plan(circuit, run));
+  return result;
 }
 
 void print_object(json const& object, std::string const& indent) {
   for (auto const& [key, value] : object.items()) {
+    if (value.is_array()) continue;  // print_layers()
     std::string label = key;
     std::replace(label.begin(), label.end(), '_', ' ');
     if (value.is_object()) {
@@ -110,19 +99,22 @@ void add_circuit_info(CLI::App& circuit) {
   auto* command = circuit.add_subcommand("info", "Say what a circuit is made of, and what evaluating it takes");
   auto a = std::make_shared<CircuitInfoArguments>();
   command->add_option("CIRCUIT", a->file, "Circuit: .h5")->required();
-  command->add_option("--batch", a->batch_size, "Samples at a time, for the bytes that fp32 takes")
-      ->check(at_least(1))
-      ->capture_default_str();
+  add_backend_options(*command, a->run);
+  command->add_flag("--layers", a->layers, "Print each layer, its groups of sums, and what does them");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(
       "Deterministic: at most one child of each sum is not 0. Structured decomposable: products with the same scope\n"
-      "divide it in the same way. Example:\n"
+      "divide it in the same way. Groups are of sums with about as many terms, tiles of up to 64 children. Matrix "
+      "units\n"
+      "multiply whole tiles of edges; zeros that fill them up are padding. The exact pass is for samples with numbers\n"
+      "too small for the precision. Example:\n"
       "  hornbill circuit info model.h5");
   command->callback([a] {
-    auto const description = describe(io::read_circuit(a->file), a->batch_size);
+    auto const description = describe(io::read_circuit(a->file), a->run);
     if (a->json) return print_json(description);
     write_out("{}\n", a->file);
     print_object(description, "  ");
+    if (a->layers) print_layers(description["layers"]);
   });
 }
 

@@ -134,7 +134,7 @@ class TrainingRun {
   template <class Value>
   circuit::Parameters run() {
     auto const plan = plan_of(inputs_.stored.circuit, a_.run);
-    options_.max_bytes = bytes_for_state<Value>(a_.run, plan);
+    options_.max_bytes = usable_bytes(a_.run);
     auto start = start_of(inputs_, options_, a_);
     samples_before_ = start.sums.samples;
     return backend::visit(a_.run.backend, [&](auto const& exec) {

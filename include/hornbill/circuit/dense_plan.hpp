@@ -54,8 +54,9 @@ Index run_of_equal_columns(std::span<Offset const> offsets, std::vector<TileProd
 
 struct HostPlan;
 
-/// Chooses the layers whose edges fill enough of their tiles, and numbers these.
-HostDensePlan make_dense_plan(HostPlan const& plan);
+/// Chooses the groups of sums whose edges fill enough of their tiles, and numbers these. A layer with groups of both
+/// kinds becomes several.
+void add_dense_plan(HostPlan& plan);
 
 /// Parameters that are in one tile, or in a part of one, wherever they are used.
 struct DenseParameters {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include <hornbill/circuit/memory.hpp>
 #include <hornbill/circuit/state.hpp>
 
 namespace hornbill::circuit {
@@ -22,17 +23,18 @@ void forward(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_sp
 
 /// ln p of some samples in double precision with an exponent for each node, so that nothing is too small to be held.
 /// For the few that forward() is not certain of.
-/// \param which  samples, by number
+/// \param which    samples, by number
+/// \param at_most  samples at a time; fewer where their values would take more than a gibibyte
 /// \return by sample of `which`; -infinity where one is impossible
 /// \note waits for `exec`
 template <class ExecutionSpace>
 std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
                                           Parameters const& parameters, Samples const& samples,
-                                          std::vector<Offset> const& which);
+                                          std::vector<Offset> const& which, Index at_most = 512);
 
 struct EvaluateOptions {
   Index batch_size = 512;                   ///< samples at a time
-  std::size_t max_bytes = ~std::size_t{0};  ///< that a state may take
+  std::size_t max_bytes = ~std::size_t{0};  ///< that the evaluation may take on the device
   std::function<void(Offset)> progress{};   ///< is told how many samples are done
 };
 

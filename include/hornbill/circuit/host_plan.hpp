@@ -7,6 +7,7 @@
 
 #include <hornbill/circuit/circuit.hpp>
 #include <hornbill/circuit/dense_plan.hpp>
+#include <hornbill/circuit/fan_in_groups.hpp>
 
 namespace hornbill::circuit {
 
@@ -94,11 +95,23 @@ struct Layer {
   Index begin, end;  ///< in product_tiles or sum_tiles
 };
 
+/// Sum tiles of a layer that have about as many terms, those of the layer's largest group first.
+struct SumGroup {
+  Index begin, end;  ///< in sum_tiles
+  Index fan_in;      ///< most terms of a tile
+  Offset terms;      ///< of each tile, added
+  Offset edges;      ///< from these
+
+  /// Tiles of edges that all would have more, if each had as many terms as the first. No kernel makes these up.
+  Offset padding() const { return Offset{end - begin} * fan_in - terms; }
+};
+
 struct PlanOptions {
   /// products of more factors are stored, even if they are next to sums alone
   Index max_fused_factors = 4;
   MatrixUnits matrix_units = MatrixUnits::automatic;
   Planes planes = Planes::two;
+  GroupOptions groups{};
 };
 
 /// Tiles, terms and layers.
@@ -117,7 +130,8 @@ struct HostPlan {
   std::vector<Index> sum_tiles;            ///< tiles
   std::vector<Offset> segment_offsets;     ///< [sum_tiles + 1]
   std::vector<Segment> segments;           ///< of each sum tile, those of a term one behind the other
-  std::vector<Layer> layers;               ///< behind the inputs
+  std::vector<SumGroup> groups;            ///< by layer; matrix units do all of one or none
+  std::vector<Layer> layers;               ///< behind the inputs; lay_out() may divide them between kernels
   std::vector<Index> variable_categories;  ///< [num_variables]
   Offset num_sum_parameters = 0, num_input_parameters = 0;
   Offset num_categorical = 0, num_scalars = 0;    ///< input parameters of categoricals, and of other kinds

@@ -38,7 +38,11 @@ struct Plan {
   DensePlan<MemorySpace> dense;
 };
 
-/// Copies a plan to where it will run, and adds to it what matrix units do there.
+/// A plan as it is on a backend: with what matrix units do there, if it has any. Of a plan that was laid out, the same.
+template <class ExecutionSpace>
+HostPlan lay_out(HostPlan plan);
+
+/// Lays a plan out, and copies it to where it will run.
 /// \note waits for `exec`
 template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host);

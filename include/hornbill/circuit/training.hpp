@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <hornbill/circuit/learning.hpp>
+#include <hornbill/circuit/memory.hpp>
 #include <hornbill/circuit/training_state.hpp>
 
 namespace hornbill::circuit {
@@ -16,18 +17,6 @@ namespace hornbill::circuit {
 /// \param num_batches  of an epoch   \throws InputError naming the member
 void validate(TrainingState const& state, TrainingOptions const& options, Offset num_batches, HostPlan const& plan,
               HostFlowPlan const& flow_plan);
-
-/// Bytes that training takes on the device, beside the plan of the circuit and its parameters.   \units bytes
-template <class Value>
-std::size_t bytes_of_training(HostPlan const& plan, HostFlowPlan const& flow_plan, TrainingOptions const& options);
-extern template std::size_t bytes_of_training<float>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
-extern template std::size_t bytes_of_training<double>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
-
-/// \throws CapacityError naming the largest batch size that fits in TrainingOptions::max_bytes
-template <class Value>
-void require_fit(HostPlan const& plan, HostFlowPlan const& flow_plan, TrainingOptions const& options);
-extern template void require_fit<float>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
-extern template void require_fit<double>(HostPlan const&, HostFlowPlan const&, TrainingOptions const&);
 
 /// Learns the parameters of a circuit.
 ///

@@ -38,9 +38,9 @@ struct TrainingOptions {
   /// of samples of the whole set that each distribution sees beside the true ones, see em_step(); batches have their
   /// share of it
   double pseudocount = 0;
-  bool keep_zeros = false;  ///< whether parameters that are 0 stay 0
-  std::uint64_t seed = 0;   ///< of the samples' order in each epoch, of mini_batch and anemone
-  std::size_t max_bytes = ~std::size_t{0};
+  bool keep_zeros = false;                  ///< whether parameters that are 0 stay 0
+  std::uint64_t seed = 0;                   ///< of the samples' order in each epoch, of mini_batch and anemone
+  std::size_t max_bytes = ~std::size_t{0};  ///< that the training may take on the device
 
   bool operator==(TrainingOptions const&) const = default;
 };

@@ -256,7 +256,9 @@ std::vector<double> add_exact_flows(ExecutionSpace const& exec, Circuit const& c
   using MemorySpace = typename ExecutionSpace::memory_space;
   using hornbill::detail::to_view;
   if (which.empty()) return {};
-  detail::ExactPass<ExecutionSpace> pass(exec, circuit, plan.host, parameters, which.size());
+  detail::ExactPass<ExecutionSpace> pass(
+      exec, circuit, plan.host, parameters,
+      std::min(which.size(), static_cast<std::size_t>(detail::exact_share(state.batch_size))));
   detail::ExactFlows flows(circuit, parameters);
   auto const inputs = detail::input_nodes(circuit, plan.host);
   auto const rows = to_view<Index, MemorySpace>(exec, "hornbill::circuit::input_rows", inputs.rows);
@@ -282,11 +284,14 @@ std::vector<double> add_exact_flows(ExecutionSpace const& exec, Circuit const& c
                              to_view<double, MemorySpace>(exec, "hornbill::circuit::exact_input_flows", of_inputs)});
     exec.fence("hornbill: flows are placed before their source goes");
   }
-  Kokkos::parallel_for(
-      "hornbill::circuit::add_exact_flows", detail::Items<ExecutionSpace>(exec, 0, std::ssize(flows.sum())),
-      detail::AddTo<MemorySpace>{sums.sum,
-                                 to_view<double, MemorySpace>(exec, "hornbill::circuit::exact_flows", flows.sum())});
-  exec.fence("hornbill: flows are added before their source goes");
+  for (std::size_t first = 0; first < flows.sum().size(); first += detail::exact_flows_at_a_time) {
+    auto const part = detail::part_of(flows.sum(), first, detail::exact_flows_at_a_time);
+    Kokkos::parallel_for(
+        "hornbill::circuit::add_exact_flows", detail::Items<ExecutionSpace>(exec, 0, std::ssize(part)),
+        detail::AddTo<MemorySpace>{sums.sum, static_cast<Offset>(first),
+                                   to_view<double, MemorySpace>(exec, "hornbill::circuit::exact_flows", part)});
+    exec.fence("hornbill: flows are added before their source goes");
+  }
   return logs;
 }
 

@@ -44,4 +44,7 @@ UnitWeights unit_weights(std::vector<double> const& weights, Index num_samples);
 /// How many samples exact values are computed of at a time.
 std::size_t exact_batch(Circuit const& circuit, std::size_t wanted);
 
+/// Samples of an exact pass beside batches of so many. Few, since each node of the circuit takes 16 bytes for each.
+constexpr Index exact_share(Index batch_size) { return (batch_size - 1) / 16 + 1; }
+
 }  // namespace hornbill::circuit::detail

@@ -53,13 +53,14 @@ struct PlaceInputFlows {
   }
 };
 
-/// to += from.
+/// to += from, from a place on.
 template <class MemorySpace>
 struct AddTo {
   Kokkos::View<double*, MemorySpace> to;
+  Offset first;
   Kokkos::View<double const*, MemorySpace> from;
 
-  KOKKOS_FUNCTION void operator()(Offset i) const { to(i) += from(i); }
+  KOKKOS_FUNCTION void operator()(Offset i) const { to(first + i) += from(i); }
 };
 
 }  // namespace hornbill::circuit::detail

@@ -137,7 +137,14 @@ void replace_likelihoods(ExecutionSpace const& exec, State<Value, typename Execu
 namespace hornbill::circuit {
 
 template <class ExecutionSpace>
+HostPlan lay_out(HostPlan plan) {
+  if (detail::uses_matrix_units<ExecutionSpace>(plan)) add_dense_plan(plan);
+  return plan;
+}
+
+template <class ExecutionSpace>
 Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec, HostPlan host) {
+  host = lay_out<ExecutionSpace>(std::move(host));
   using MemorySpace = typename ExecutionSpace::memory_space;
   Plan<MemorySpace> plan;
   auto const copy = [&]<class T>(Kokkos::View<T const*, MemorySpace>& to, std::string const& name,
@@ -156,7 +163,6 @@ Plan<typename ExecutionSpace::memory_space> make_plan(ExecutionSpace const& exec
   copy(plan.sum_tiles, "sum_tiles", host.sum_tiles);
   copy(plan.segment_offsets, "segment_offsets", host.segment_offsets);
   copy(plan.segments, "segments", host.segments);
-  if (detail::uses_matrix_units<ExecutionSpace>(host)) host.dense = make_dense_plan(host);
   copy(plan.dense.weight_tiles, "weight_tiles", host.dense.weight_tiles);
   copy(plan.dense.terms, "dense_terms", host.dense.terms);
   copy(plan.dense.product_offsets, "product_offsets", host.dense.product_offsets);
@@ -297,9 +303,10 @@ namespace hornbill::circuit {
 template <class ExecutionSpace>
 std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
                                           Parameters const& parameters, Samples const& samples,
-                                          std::vector<Offset> const& which) {
+                                          std::vector<Offset> const& which, Index at_most) {
   if (which.empty()) return {};
-  detail::ExactPass<ExecutionSpace> pass(exec, circuit, plan, parameters, which.size());
+  detail::ExactPass<ExecutionSpace> pass(exec, circuit, plan, parameters,
+                                         std::min(which.size(), static_cast<std::size_t>(at_most)));
   std::vector<double> result;
   for (std::size_t first = 0; first < which.size(); first += pass.most_samples())
     for (double log : pass.log_likelihoods(samples, detail::part_of(which, first, pass.most_samples())))
@@ -307,33 +314,50 @@ std::vector<double> exact_log_likelihoods(ExecutionSpace const& exec, Circuit co
   return result;
 }
 
+namespace detail {
+
+/// Adds the likelihoods of all samples to a list.   \return samples that are not certain
 template <class Value, class ExecutionSpace>
-Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& host_plan,
-                            Parameters const& parameters, Samples const& samples, EvaluateOptions const& options) {
-  if (options.batch_size < 1) throw ShapeError("batch_size", 1, 0);
+std::vector<Offset> likelihoods_by_batch(ExecutionSpace const& exec, HostPlan const& host_plan,
+                                         Parameters const& parameters, Samples const& samples,
+                                         EvaluateOptions const& options, std::vector<double>& to) {
   auto const plan = make_plan(exec, host_plan);
   auto const on_device = to_device<Value>(exec, plan, parameters);
-  auto const most = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
-  auto state = make_state<Value>(exec, plan, most, options.max_bytes);
-  Likelihoods result;
+  auto state = make_state<Value>(exec, plan, options.batch_size);
   std::vector<Offset> uncertain;
   std::optional<Plan<typename ExecutionSpace::memory_space>> plain;
   for (Offset first = 0; first < samples.size(); first += state.batch_size) {
     auto const count = static_cast<Index>(std::min<Offset>(state.batch_size, samples.size() - first));
     observe(exec, plan, state, samples, first, count);
     forward(exec, plan, on_device, state);
-    auto const at = result.log_likelihood.size();
-    for (Offset sample : detail::append_likelihoods(exec, state, result.log_likelihood))
-      uncertain.push_back(first + sample);
+    auto const at = to.size();
+    for (Offset sample : append_likelihoods(exec, state, to)) uncertain.push_back(first + sample);
     bool const is_any = !uncertain.empty() && uncertain.back() >= first;
     if (std::is_same_v<Value, float> && is_any && !plan.host.dense.layers.empty()) {
-      if (!plain) plain = detail::without_matrix_units(plan);
+      if (!plain) plain = without_matrix_units(plan);
       forward(exec, *plain, on_device, state);
-      detail::replace_likelihoods(exec, state, first, at, result.log_likelihood, uncertain);
+      replace_likelihoods(exec, state, first, at, to, uncertain);
     }
     if (options.progress) options.progress(first + count);
   }
-  auto const exact = exact_log_likelihoods(exec, circuit, plan.host, parameters, samples, uncertain);
+  return uncertain;
+}
+
+}  // namespace detail
+
+template <class Value, class ExecutionSpace>
+Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, HostPlan const& plan,
+                            Parameters const& parameters, Samples const& samples, EvaluateOptions const& options) {
+  if (options.batch_size < 1) throw ShapeError("batch_size", 1, 0);
+  auto now = options;
+  now.batch_size = static_cast<Index>(std::clamp<Offset>(samples.size(), 1, options.batch_size));
+  auto const laid_out = lay_out<ExecutionSpace>(plan);
+  require_fit<Value>(circuit, laid_out, now.batch_size, options.max_bytes, soft_categories(plan, samples));
+  Likelihoods result;
+  auto const uncertain =
+      detail::likelihoods_by_batch<Value>(exec, laid_out, parameters, samples, now, result.log_likelihood);
+  auto const exact =
+      exact_log_likelihoods(exec, circuit, plan, parameters, samples, uncertain, detail::exact_share(now.batch_size));
   for (std::size_t i = 0; i < uncertain.size(); ++i)
     result.log_likelihood[static_cast<std::size_t>(uncertain[i])] = exact[i];
   result.recomputed = std::ssize(uncertain);
@@ -342,10 +366,12 @@ Likelihoods log_likelihoods(ExecutionSpace const& exec, Circuit const& circuit, 
 
 }  // namespace hornbill::circuit
 
-#define HORNBILL_INSTANTIATE_CIRCUIT_PLANS(PREFIX, SPACE)                             \
-  PREFIX template Plan<SPACE::memory_space> make_plan<SPACE>(SPACE const&, HostPlan); \
-  PREFIX template std::vector<double> exact_log_likelihoods<SPACE>(                   \
-      SPACE const&, Circuit const&, HostPlan const&, Parameters const&, Samples const&, std::vector<Offset> const&);
+#define HORNBILL_INSTANTIATE_CIRCUIT_PLANS(PREFIX, SPACE)                                                         \
+  PREFIX template HostPlan lay_out<SPACE>(HostPlan);                                                              \
+  PREFIX template Plan<SPACE::memory_space> make_plan<SPACE>(SPACE const&, HostPlan);                             \
+  PREFIX template std::vector<double> exact_log_likelihoods<SPACE>(SPACE const&, Circuit const&, HostPlan const&, \
+                                                                   Parameters const&, Samples const&,             \
+                                                                   std::vector<Offset> const&, Index);
 #define HORNBILL_INSTANTIATE_CIRCUIT(PREFIX, SPACE, VALUE)                                                       \
   PREFIX template DeviceParameters<VALUE, SPACE::memory_space> to_device<VALUE, SPACE>(                          \
       SPACE const&, Plan<SPACE::memory_space> const&, Parameters const&);                                        \

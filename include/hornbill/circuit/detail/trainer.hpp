@@ -57,10 +57,11 @@ Trainer<Value, ExecutionSpace>::Trainer(ExecutionSpace const& exec, Circuit cons
       weights_.empty() ? static_cast<double>(samples.size()) : std::accumulate(weights_.begin(), weights_.end(), 0.0);
   if (!(total_weight_ > 0)) throw InputError("training", "samples", "there are none with a weight");
   if (std::isinf(total_weight_)) throw InputError("training", "weights", "add to more than a number can hold");
-  plan_ = make_plan(exec, plan);
-  auto host_flow_plan = make_flow_plan(plan_.host);
+  auto laid_out = lay_out<ExecutionSpace>(plan);
+  auto host_flow_plan = make_flow_plan(laid_out);
   validate(state_, options_, num_batches(), plan, host_flow_plan);
-  require_fit<Value>(plan_.host, host_flow_plan, options_);
+  require_fit<Value>(circuit, laid_out, host_flow_plan, options_, soft_categories(plan, samples));
+  plan_ = make_plan(exec, std::move(laid_out));
   flow_plan_ = make_flow_plan(exec, std::move(host_flow_plan));
   distributions_ = make_distributions(exec, sum_distributions(circuit));
   parameters_ = to_device<Value>(exec, plan_, detail::rounded_parameters<Value>(plan, std::move(state_.parameters)));
