@@ -134,6 +134,25 @@ TEST_CASE("circuit matrix units: halves are rounded to the nearest") {
 
 namespace {
 
+/// Planes of tiles, one behind the other.
+std::vector<std::uint16_t> planes_of(std::vector<float> const& values, Index num_planes) {
+  constexpr Index size = circuit::tile_size;
+  std::vector<std::uint16_t> result(values.size() * static_cast<std::size_t>(num_planes));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto const t = static_cast<Index>(i / (size * size)), in_tile = static_cast<Index>(i % (size * size));
+    circuit::detail::store_planes(result.data() + circuit::detail::planes_of(t, num_planes), num_planes, in_tile / size,
+                                  in_tile % size, std::ldexp(values[i], circuit::detail::plane_shift));
+  }
+  return result;
+}
+
+/// A number as planes hold it, but for what two of them lack.
+double held(float value, Index num_planes) {
+  if (num_planes == 2) return value;
+  constexpr auto shift = circuit::detail::plane_shift;
+  return std::ldexp(static_cast<double>(from_half(to_half(std::ldexp(value, shift)))), -shift);
+}
+
 /// Tiles of random numbers, the lists of outputs that are sums of their products, and these sums.
 class TileSums {
  public:
@@ -175,7 +194,7 @@ class TileSums {
     auto const view = [&]<class V>(std::vector<V> const& of) {
       return detail::to_view<V, typename Exec::memory_space>(exec, "hornbill::test::numbers", of);
     };
-    auto const weights = view(planes(weights_)), values = view(planes(values_));
+    auto const weights = view(planes_of(weights_, num_planes_)), values = view(planes_of(values_, num_planes_));
     auto const weight_exponents = view(weight_exponents_), column_exponents = view(column_exponents_);
     auto const products = view(products_);
     auto const offsets = view(offsets_);
@@ -189,23 +208,7 @@ class TileSums {
   }
 
  private:
-  std::vector<std::uint16_t> planes(std::vector<float> const& values) const {
-    std::vector<std::uint16_t> result(values.size() * static_cast<std::size_t>(num_planes_));
-    for (Index t = 0; Offset{t} * tile * tile < std::ssize(values); ++t)
-      for (Index r = 0; r < tile; ++r)
-        for (Index c = 0; c < tile; ++c)
-          circuit::detail::store_planes(result.data() + circuit::detail::planes_of(t, num_planes_), num_planes_, r, c,
-                                        std::ldexp(values[entry(t, r, c)], circuit::detail::plane_shift));
-    return result;
-  }
   static std::size_t entry(Index t, Index r, Index c) { return static_cast<std::size_t>((t * tile + r) * tile + c); }
-
-  /// A number as planes hold it, but for what two of them lack.
-  double held(float value) const {
-    if (num_planes_ == 2) return value;
-    constexpr auto shift = circuit::detail::plane_shift;
-    return std::ldexp(static_cast<double>(from_half(to_half(std::ldexp(value, shift)))), -shift);
-  }
 
   double sum(Index o, Index r, Index b, bool is_transposed, circuit::Exponent unit) const {
     double result = 0;
@@ -214,8 +217,9 @@ class TileSums {
       auto const power = weight_exponents_[static_cast<std::size_t>(w)] +
                          column_exponents_[static_cast<std::size_t>(c * stride_ + b)] - unit;
       for (Index k = 0; k < tile; ++k)
-        result += held(weights_[is_transposed ? entry(w, k, r) : entry(w, r, k)]) *
-                  held(values_[entry(c * blocks_ + b / tile, k, b % tile)]) * std::ldexp(1.0, static_cast<int>(power));
+        result += held(weights_[is_transposed ? entry(w, k, r) : entry(w, r, k)], num_planes_) *
+                  held(values_[entry(c * blocks_ + b / tile, k, b % tile)], num_planes_) *
+                  std::ldexp(1.0, static_cast<int>(power));
     }
     return result;
   }
@@ -253,6 +257,128 @@ class TileSums {
   std::vector<Offset> offsets_{0};
 };
 
+/// Tiles of random shares of sums and values of terms, and parameters between them.
+class TileFlows {
+ public:
+  static constexpr Index tile = circuit::tile_size, sums = 4, terms = 7, blocks = 3, used_blocks = 2, rows = 61,
+                         columns = 50;
+  static constexpr Offset stride = 208;
+
+  /// \param uses  of each parameter
+  TileFlows(Index strips, Index uses, Index num_planes) : num_planes_(num_planes) {
+    std::mt19937 random(1);
+    auto const numbers = [&](Index tiles) {
+      std::vector<float> result(static_cast<std::size_t>(tiles * blocks * tile * tile));
+      for (float& value : result) value = std::uniform_real_distribution<float>(0.25, 1)(random);
+      return result;
+    };
+    shares_ = numbers(sums);
+    values_ = numbers(terms);
+    // a sample in eight is far below the others, and one in eleven has no flow
+    for (Index i = 0; i < sums * stride; ++i)
+      share_exponents_.push_back(i % 11 == 0 ? circuit::no_exponent : 5000 + static_cast<Offset>(random() % 5));
+    for (Index i = 0; i < terms * stride; ++i)
+      value_exponents_.push_back(-5000 - static_cast<Offset>(random() % 9) - (random() % 8 == 0 ? 20 : 0));
+    for (Index s = 0; s < strips; ++s) {
+      auto const begin = static_cast<Index>(parameters_.size()), end = begin + 1 + s % circuit::max_tiles_of_strip;
+      std::vector<Index> sums_of_uses(static_cast<std::size_t>(s % 5 == 4 ? 1 : uses));
+      for (Index& sum : sums_of_uses) sum = static_cast<Index>(random() % sums);
+      for (Index p = begin; p < end; ++p) {
+        auto const first = std::ssize(uses_);
+        for (Index sum : sums_of_uses) uses_.push_back({sum, static_cast<Index>(random() % terms)});
+        tiles_.push_back({Offset{p} * rows * columns, columns, rows, columns, 0, 0});
+        parameters_.push_back(
+            {p, static_cast<std::uint8_t>(p % 4), static_cast<std::uint8_t>(p % 15), first, std::ssize(uses_)});
+      }
+      strips_.push_back({begin, end});
+    }
+    for (std::size_t i = 0; i < parameters_.size() * rows * columns; ++i)
+      weights_.push_back(i % 7 == 0 ? 0 : static_cast<float>(random() % 100));
+    uses_of_parameter_ = uses;
+  }
+
+  template <class Exec>
+  void check(Exec const& exec) const {
+    auto const view = [&]<class V>(std::vector<V> const& of) {
+      return detail::to_view<V, typename Exec::memory_space>(exec, "hornbill::test::numbers", of);
+    };
+    auto const shares = view(planes_of(shares_, num_planes_)), values = view(planes_of(values_, num_planes_));
+    auto const share_exponents = view(share_exponents_), value_exponents = view(value_exponents_);
+    auto const parameters = view(parameters_);
+    auto const uses = view(uses_);
+    auto const strips = view(strips_);
+    auto const tiles = view(tiles_);
+    auto const weights = view(weights_);
+    auto const flows = view(std::vector<double>(weights_.size(), 1));
+    auto const turns = view(std::vector<unsigned>(parameters_.size()));
+    auto const add = [&] {
+      add_parameter_flows(
+          exec, circuit::detail::ParameterProducts{
+                    shares.data(), values.data(), share_exponents.data(), value_exponents.data(), parameters.data(),
+                    uses.data(), strips.data(), tiles.data(), weights.data(), 0.5, flows.data(), turns.data(),
+                    static_cast<Index>(parameters_.size()), static_cast<Index>(strips_.size()), uses_of_parameter_,
+                    blocks, used_blocks, stride, num_planes_});
+      return detail::to_vector(exec, flows);
+    };
+    auto const once = add();
+    compare(once);
+    auto const twice = add();
+    for (std::size_t i = 0; i < twice.size(); ++i) REQUIRE(std::abs(twice[i] + 1 - 2 * once[i]) <= 1e-14 * once[i]);
+  }
+
+ private:
+  /// Of a parameter of weight 1.
+  double flow(circuit::DenseParameters const& of, Index row, Index column) const {
+    double result = 0;
+    for (Offset u = of.uses_begin; u < of.uses_end; ++u)
+      for (Index b = 0; b < used_blocks * tile; ++b) {
+        auto const& [sum, term] = uses_[static_cast<std::size_t>(u)];
+        auto const power = share_exponents_[static_cast<std::size_t>(sum * stride + b)] +
+                           value_exponents_[static_cast<std::size_t>(term * stride + b)];
+        if (power < -1000) continue;
+        result += held(shares_[entry(sum, b, row + of.first_row)], num_planes_) *
+                  held(values_[entry(term, b, column + of.first_column)], num_planes_) *
+                  std::ldexp(1.0, static_cast<int>(power));
+      }
+    return result;
+  }
+  static std::size_t entry(Index of, Index b, Index i) {
+    return static_cast<std::size_t>(((of * blocks + b / tile) * tile + i) * tile + b % tile);
+  }
+
+  void compare(std::vector<double> const& found) const {
+    double largest = 0, mean = 0;
+    Offset count = 0;
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
+      for (Index i = static_cast<Index>(p % 13); i < rows * columns; i += 29) {
+        auto const at = p * rows * columns + static_cast<std::size_t>(i);
+        double const expected =
+            0.5 * static_cast<double>(weights_[at]) * flow(parameters_[p], i / columns, i % columns);
+        if (expected == 0) {
+          REQUIRE(found[at] == 1);
+          continue;
+        }
+        double const error = (found[at] - 1) / expected - 1;
+        largest = std::max(largest, std::abs(error));
+        mean += error;
+        ++count;
+      }
+    mean /= static_cast<double>(count);
+    CHECK(largest < 6e-7);
+    CHECK(std::abs(mean) <
+          3e-7);  // 64 samples are summed up by units, and those far below the largest are cut off more
+  }
+
+  Index num_planes_, uses_of_parameter_;
+  std::vector<float> shares_, values_;  ///< [tiles, blocks, 64, 64]
+  std::vector<circuit::Exponent> share_exponents_, value_exponents_;
+  std::vector<circuit::DenseParameters> parameters_;
+  std::vector<circuit::DenseUse> uses_;
+  std::vector<circuit::DenseStrip> strips_;
+  std::vector<circuit::ParameterTile> tiles_;
+  std::vector<float> weights_;
+};
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBILL_FLOAT_CELLS) {
@@ -272,6 +398,14 @@ TEST_CASE_TEMPLATE("circuit matrix units: sums of products of tiles", T, HORNBIL
     // rows with room for more samples than there are; and too few outputs for two blocks of samples at a time
     TileSums(outputs / 2, 2, num_planes, 6, 4, 6 * 64 + 16).check(exec, true);
     TileSums(12, 1, num_planes, 3, 3, 3 * 64).check(exec, false);
+  }
+}
+
+TEST_CASE_TEMPLATE("circuit matrix units: flows of parameters between tiles", T, HORNBILL_FLOAT_CELLS) {
+  bool const is_host = circuit::detail::runs_on_host<typename T::Exec>;
+  for (Index num_planes : {1, 2}) {
+    TileFlows(7, 33, num_planes).check(typename T::Exec());  // few strips, which a GPU does in parts
+    TileFlows(is_host ? 20 : 500, 3, num_planes).check(typename T::Exec());
   }
 }
 

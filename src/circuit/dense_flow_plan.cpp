@@ -1,6 +1,8 @@
 #include "dense_flow_plan.hpp"
 
 #include <algorithm>
+#include <ranges>
+#include <span>
 #include <utility>
 
 namespace hornbill::circuit {
@@ -120,8 +122,10 @@ class DenseFlowPlanner {
   std::size_t plan_group(std::size_t first) {
     if (!is_dense(flow_.steps[first])) return first + 1;
     auto const most = std::max((plan_.sum_tiles.size() + plan_.terms.size()) / parts_of_columns, few_columns);
-    DenseGroup group{static_cast<Index>(dense_.sums.size()),       0, static_cast<Index>(dense_.terms.size()), 0,
-                     static_cast<Index>(dense_.parameters.size()), 0};
+    DenseGroup group{};
+    group.sums_begin = static_cast<Index>(dense_.sums.size());
+    group.terms_begin = static_cast<Index>(dense_.terms.size());
+    group.parameters_begin = static_cast<Index>(dense_.parameters.size());
     std::size_t columns = 0, last = first;
     for (; last < flow_.steps.size(); ++last) {
       auto const& step = flow_.steps[last];
@@ -146,6 +150,7 @@ class DenseFlowPlanner {
     group.sums_end = static_cast<Index>(dense_.sums.size());
     group.terms_end = static_cast<Index>(dense_.terms.size());
     group.parameters_end = static_cast<Index>(dense_.parameters.size());
+    plan_strips(group);
     dense_.max_sums = std::max(dense_.max_sums, group.sums_end - group.sums_begin);
     dense_.max_terms = std::max(dense_.max_terms, group.terms_end - group.terms_begin);
     dense_.groups.push_back(group);
@@ -165,6 +170,35 @@ class DenseFlowPlanner {
     }
     dense_.parameters.push_back({t, first.first_row, first.first_column, begin, std::ssize(dense_.uses)});
     if (use < tile.uses_end) tiles_of_step_[step_of_use(use)].push_back(t);
+  }
+
+  /// Sums of a tile's uses, in their order.
+  auto sums_of(DenseParameters const& parameters) const {
+    return std::span(dense_.uses)
+               .subspan(static_cast<std::size_t>(parameters.uses_begin),
+                        static_cast<std::size_t>(parameters.uses_end - parameters.uses_begin)) |
+           std::views::transform(&DenseUse::sum);
+  }
+
+  /// Orders a group's parameters by their sums, and cuts those with the same ones into strips of about as many.
+  void plan_strips(DenseGroup& group) {
+    auto const first = dense_.parameters.begin() + group.parameters_begin;
+    auto const before = [&](DenseParameters const& a, DenseParameters const& b) {
+      return std::ranges::lexicographical_compare(sums_of(a), sums_of(b));
+    };
+    std::stable_sort(first, dense_.parameters.end(), before);
+    group.strips_begin = static_cast<Index>(dense_.strips.size());
+    for (auto begin = first; begin != dense_.parameters.end();) {
+      auto const end = std::find_if(begin, dense_.parameters.end(), [&](auto const& of) { return before(*begin, of); });
+      auto const count = static_cast<Index>(end - begin), strips = (count - 1) / max_tiles_of_strip + 1;
+      auto const at = static_cast<Index>(begin - first);
+      for (Index s = 0; s < strips; ++s)
+        dense_.strips.push_back({at + count * s / strips, at + count * (s + 1) / strips});
+      group.max_uses = std::max(group.max_uses, static_cast<Index>(begin->uses_end - begin->uses_begin));
+      begin = end;
+    }
+    group.strips_end = static_cast<Index>(dense_.strips.size());
+    dense_.max_parameters = std::max(dense_.max_parameters, group.num_parameters());
   }
 
   HostPlan const& plan_;

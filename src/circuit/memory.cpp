@@ -74,7 +74,7 @@ std::size_t bytes_of_plan(HostFlowPlan const& plan) {
          bytes_of(plan.parameter_tiles) + bytes_of(plan.parameter_uses) + bytes_of(plan.input_statistics) +
          bytes_of(plan.input_uses) + bytes_of(plan.dense.product_offsets) + bytes_of(plan.dense.products) +
          bytes_of(plan.dense.sums) + bytes_of(plan.dense.terms) + bytes_of(plan.dense.parameters) +
-         bytes_of(plan.dense.uses);
+         bytes_of(plan.dense.uses) + bytes_of(plan.dense.strips);
 }
 
 template <class Value>
@@ -94,7 +94,8 @@ std::size_t bytes_of_flow_state(HostPlan const& plan, HostFlowPlan const& flow_p
   auto const& dense = flow_plan.dense;
   return bytes + bytes_of_columns(plan, dense.max_sums, batch_size, 0) +
          bytes_of_columns(plan, dense.max_terms, batch_size, 0) +
-         (sizeof(float) * tile_size + sizeof(Exponent)) * entries_of(dense.max_outputs, batch_size);
+         (sizeof(float) * tile_size + sizeof(Exponent)) * entries_of(dense.max_outputs, batch_size) +
+         sizeof(unsigned) * static_cast<std::size_t>(dense.max_parameters);
 }
 template std::size_t bytes_of_flow_state<float>(HostPlan const&, HostFlowPlan const&, Index);
 template std::size_t bytes_of_flow_state<double>(HostPlan const&, HostFlowPlan const&, Index);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../require_success.hpp"
+#include "flows_by_warpgroup.hpp"
 #include "parameter_flows.hpp"
 #include "sums_by_warpgroup.hpp"
 #include "sums_by_warps.hpp"
@@ -74,6 +75,32 @@ void choose(cudaStream_t stream, TileProducts const& of) {
   launch_sums<planes, 1, 2, 4, is_transposed>(stream, of);
 }
 
+/// In how many parts the steps of strips are done, so that there is work for all multiprocessors. The number of these
+/// is that of an H200 on each GPU: sums of parts are rounded, and bits are to be the same.
+Index parts_of_strips(ParameterProducts const& of) {
+  constexpr Offset multiprocessors = 132, steps_of_turn = 8, steps_of_store = 6;
+  Offset const steps = Offset{of.max_uses} * of.used_blocks;
+  Index best = 1;
+  Offset least = 0;
+  for (Index parts = 1; parts <= std::min<Offset>(16, steps); ++parts) {
+    Offset const rounds = (Offset{of.num_strips} * parts + multiprocessors - 1) / multiprocessors,
+                 cost = rounds * ((steps + parts - 1) / parts + steps_of_store) + (parts - 1) * steps_of_turn;
+    if (least != 0 && cost >= least) continue;
+    least = cost;
+    best = parts;
+  }
+  return best;
+}
+
+template <int planes>
+void choose_flows(cudaStream_t stream, ParameterProducts of) {
+  using Flows = hornbill::cuda::FlowsByWarpgroup<planes, planes == 1 ? 6 : 3>;
+  of.num_parts = parts_of_strips(of);
+  auto const blocks = std::min(Offset{of.num_strips} * of.num_parts, num_multiprocessors());
+  launch(hornbill::cuda::flows_by_warpgroup<Flows>, grid(static_cast<Index>(blocks), 1), Flows::threads,
+         Flows::shared_bytes, stream, of);
+}
+
 #else
 
 template <int planes, bool is_transposed>
@@ -81,6 +108,13 @@ void choose(cudaStream_t stream, TileProducts const& of) {
   using Sums = hornbill::cuda::SumsByWarps<planes, is_transposed>;
   launch(hornbill::cuda::sums_by_warps<planes, is_transposed>, grid(of.num_outputs, of.used_blocks), Sums::threads,
          Sums::shared_bytes, stream, of);
+}
+
+template <int planes>
+void choose_flows(cudaStream_t stream, ParameterProducts const& of) {
+  using Flows = hornbill::cuda::ParameterFlows<planes>;
+  launch(hornbill::cuda::parameter_flows<planes>, grid(of.num_parameters, 1), Flows::threads, Flows::shared_bytes,
+         stream, of);
 }
 
 #endif
@@ -93,13 +127,6 @@ void choose_multiply(cudaStream_t stream, TileProducts const& of) {
     choose<planes, false>(stream, of);
 }
 
-template <int planes>
-void launch_flows(cudaStream_t stream, ParameterProducts const& of) {
-  using Flows = hornbill::cuda::ParameterFlows<planes>;
-  launch(hornbill::cuda::parameter_flows<planes>, grid(of.num_parameters, 1), Flows::threads, Flows::shared_bytes,
-         stream, of);
-}
-
 }  // namespace
 
 void multiply(CUstream_st* stream, TileProducts const& of) {
@@ -109,7 +136,7 @@ void multiply(CUstream_st* stream, TileProducts const& of) {
 
 void add_parameter_flows(CUstream_st* stream, ParameterProducts const& of) {
   if (of.num_parameters == 0 || of.used_blocks == 0) return;
-  of.num_planes == 2 ? launch_flows<2>(stream, of) : launch_flows<1>(stream, of);
+  of.num_planes == 2 ? choose_flows<2>(stream, of) : choose_flows<1>(stream, of);
 }
 
 }  // namespace hornbill::circuit::detail::cuda

@@ -31,6 +31,8 @@ __device__ inline unsigned eight_at(int row, int eight) {
 /// half a unit in the last place on average: of mantissas that are evenly spread in their logarithms, this share.
 inline constexpr float cut_off = 0x1.715476p-25f;
 __device__ inline float with_cut_off(float sum) { return fmaf(sum, cut_off, sum); }
+/// Of four times 16 products, one added to the other: a quarter of the sum lacks it four times, another three times.
+__device__ inline float with_cut_off_of_four(float sum) { return fmaf(sum, 2.5f * cut_off, sum); }
 
 /// Where an output's sums go.
 struct OutputPlace {

@@ -133,7 +133,36 @@ __device__ void multiply_128(float (&sums)[64], std::uint64_t a, std::uint64_t b
         HORNBILL_SUMS_8(sums, 32), HORNBILL_SUMS_8(sums, 40), HORNBILL_SUMS_8(sums, 48), HORNBILL_SUMS_8(sums, 56)
       : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(is_transposed)));
 }
+/// sums = (adds ? sums : 0) + a * b, of 64 by 64 by 16. a is in registers, each warp's 16 rows as load_matrices()
+/// brings them; b is read by rows.
+__device__ inline void multiply_by_rows(float (&sums)[32], unsigned const (&a)[4], std::uint64_t b, bool adds) {
+  asm volatile(
+      "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, "
+      "%14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, "
+      "%35}, %36, adds, 1, 1, 0;\n}"
+      : HORNBILL_SUMS_8(sums, 0), HORNBILL_SUMS_8(sums, 8), HORNBILL_SUMS_8(sums, 16), HORNBILL_SUMS_8(sums, 24)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(adds)));
+}
 #undef HORNBILL_SUMS_8
+
+// --- Sums of several blocks, and their turns
+// ------------------------------------------------------------------------------------------
+
+__device__ inline unsigned load_acquire(unsigned const* at) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+__device__ inline void store_release(unsigned* at, unsigned value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+/// *to += value, which is not waited for.
+__device__ inline void add_in_memory(double* to, double value) {
+  asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(to), "d"(value) : "memory");
+}
+/// \param barrier  from 1 to 15
+__device__ inline void wait_for_four_warps(int barrier) { asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory"); }
 
 #endif
 

@@ -70,11 +70,21 @@ struct DenseUse {
   Index sum, term;
 };
 
+/// Parameters that are between the same sums at all of their uses, side by side: what reads these does several.
+struct DenseStrip {
+  Index begin, end;  ///< among the group's parameters, at most max_tiles_of_strip
+};
+inline constexpr Index max_tiles_of_strip = 3;
+
 /// Layers whose flows of parameters are added at a time.
 struct DenseGroup {
   Index sums_begin, sums_end;    ///< in HostDenseFlowPlan::sums
   Index terms_begin, terms_end;  ///< in HostDenseFlowPlan::terms
   Index parameters_begin, parameters_end;
+  Index strips_begin, strips_end;
+  Index max_uses;  ///< of a tile of parameters
+
+  Index num_parameters() const { return parameters_end - parameters_begin; }
 };
 
 /// Flows that matrix units sum up.
@@ -85,7 +95,9 @@ struct HostDenseFlowPlan {
   std::vector<Index> sums, terms;  ///< of groups: sum tiles, as tiles, and terms
   std::vector<DenseParameters> parameters;
   std::vector<DenseUse> uses;
+  std::vector<DenseStrip> strips;
   Index max_outputs = 0;              ///< terms of a step
+  Index max_parameters = 0;           ///< of a group
   Index max_sums = 0, max_terms = 0;  ///< columns of a group: no layer has more
 };
 

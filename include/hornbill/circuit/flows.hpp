@@ -22,6 +22,7 @@ struct DenseFlowPlan {
   Kokkos::View<Index const*, MemorySpace> sums, terms;
   Kokkos::View<DenseParameters const*, MemorySpace> parameters;
   Kokkos::View<DenseUse const*, MemorySpace> uses;
+  Kokkos::View<DenseStrip const*, MemorySpace> strips;
 };
 
 /// A flow plan on the device.
@@ -49,6 +50,7 @@ struct DenseFlowState {
   Columns<MemorySpace> sums, terms;                ///< of a layer, or a group of layers
   Kokkos::View<float*, MemorySpace> outputs;       ///< [terms of a step, 64, stride]
   Kokkos::View<Exponent*, MemorySpace> exponents;  ///< [terms of a step, stride]
+  Kokkos::View<unsigned*, MemorySpace> turns;      ///< [parameters of a group] 0 between kernels, see ParameterProducts
 };
 
 /// Flows of a batch of samples, of rows of a state. A product that is not stored has none: what it would have is formed

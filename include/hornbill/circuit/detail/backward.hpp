@@ -96,25 +96,27 @@ void add_parameter_flows(ExecutionSpace const& exec, ParameterFlows<Value, Memor
 
 template <class Value, class ExecutionSpace, class MemorySpace>
 void add_input_flows_by_team(ExecutionSpace const& exec, char const* label, Offset tiles,
-                             InputFlows<Value, MemorySpace> const& of) {
+                             std::vector<InputPlan> const& inputs, InputFlows<Value, MemorySpace> const& of) {
   using Functor = InputFlowsByTeam<Value, MemorySpace>;
-  constexpr Offset enough_teams = 1024, most_of_tile = 16;
-  auto const teams = static_cast<int>(std::clamp<Offset>(enough_teams / std::max<Offset>(tiles, 1), 1, most_of_tile));
   if (tiles == 0) return;
+  Index most = 1;
+  for (auto const& input : inputs) most = std::max(most, input.num_categories);
+  Index const slices = (most - 1) / Functor::categories + 1;
   Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Functor::team_size>> policy(
-      exec, static_cast<int>(tiles * teams), Functor::team_size);
+      exec, static_cast<int>(tiles * Functor::parts_of_tile * slices), Functor::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes_of<typename Functor::Scratch>));
-  Kokkos::parallel_for(label, policy, Functor{of, teams});
+  Kokkos::parallel_for(label, policy, Functor{of, slices});
 }
 
 template <class Value, class ExecutionSpace, class MemorySpace>
-void add_input_flows(ExecutionSpace const& exec, InputFlows<Value, MemorySpace> const& of) {
+void add_input_flows(ExecutionSpace const& exec, std::vector<InputPlan> const& inputs,
+                     InputFlows<Value, MemorySpace> const& of) {
   Offset const tiles = std::ssize(of.input_statistics);
   constexpr char const* label = "hornbill::circuit::input_flows";
   if constexpr (runs_on_host<ExecutionSpace>)
     Kokkos::parallel_for(label, Items<ExecutionSpace>(exec, 0, tiles), InputFlowsOnHost<Value, MemorySpace>{of});
   else
-    add_input_flows_by_team(exec, label, tiles, of);
+    add_input_flows_by_team(exec, label, tiles, inputs, of);
 }
 
 }  // namespace hornbill::circuit::detail
@@ -147,6 +149,7 @@ FlowPlan<typename ExecutionSpace::memory_space> make_flow_plan(ExecutionSpace co
   copy(plan.dense.terms, "terms_of_groups", host.dense.terms);
   copy(plan.dense.parameters, "dense_parameters", host.dense.parameters);
   copy(plan.dense.uses, "dense_uses", host.dense.uses);
+  copy(plan.dense.strips, "dense_strips", host.dense.strips);
   plan.host = std::move(host);
   return plan;
 }
@@ -229,19 +232,20 @@ void add_flows(ExecutionSpace const& exec, Plan<typename ExecutionSpace::memory_
                                   of, flow_plan.parameter_tiles, flow_plan.parameter_uses, on_device, unit, sums.sum},
                               plain);
   detail::add_input_flows(
-      exec, detail::InputFlows<Value, MemorySpace>{plan.tiles,
-                                                   plan.inputs,
-                                                   plan.input_tiles,
-                                                   flow_plan.input_statistics,
-                                                   flow_plan.input_uses,
-                                                   {parameters.categorical, parameters.scalars},
-                                                   {state.samples, state.soft_offsets, state.soft, state.stride},
-                                                   of.flows,
-                                                   on_device,
-                                                   unit,
-                                                   sums.input,
-                                                   sums.input_nodes,
-                                                   state.num_samples});
+      exec, plan.host.inputs,
+      detail::InputFlows<Value, MemorySpace>{plan.tiles,
+                                             plan.inputs,
+                                             plan.input_tiles,
+                                             flow_plan.input_statistics,
+                                             flow_plan.input_uses,
+                                             {parameters.categorical, parameters.scalars},
+                                             {state.samples, state.soft_offsets, state.soft, state.stride},
+                                             of.flows,
+                                             on_device,
+                                             unit,
+                                             sums.input,
+                                             sums.input_nodes,
+                                             state.num_samples});
 }
 
 template <class Value, class ExecutionSpace>

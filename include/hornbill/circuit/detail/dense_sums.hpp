@@ -218,18 +218,17 @@ struct FormWeights {
     for (Offset s = tiles(t).segments_begin; s < tiles(t).segments_end; ++s) {
       auto const& of = segments(s);
       edges += of.rows * of.columns;
-      float most = 0, least = 0;
+      Kokkos::MinMaxScalar<float> of_segment{};
       Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(member, of.rows * of.columns),
-          [&](int e, float& result) { result = larger(result, parameter(of, e)); }, Kokkos::Max<float>(most));
-      Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(member, of.rows * of.columns),
-          [&](int e, float& result) {
-            if (float const value = parameter(of, e); value > 0) result = smaller(result, value);
+          Kokkos::TeamThreadRange(member, of.rows * tile_size),
+          [&](int e, Kokkos::MinMaxScalar<float>& result) {
+            float const value = parameter(of, e);
+            result.max_val = larger(result.max_val, value);
+            if (value > 0) result.min_val = smaller(result.min_val, value);
           },
-          Kokkos::Min<float>(least));
-      largest = larger(largest, most);
-      smallest = smaller(smallest, least);
+          Kokkos::MinMax<float>(of_segment));
+      largest = larger(largest, of_segment.max_val);
+      smallest = smaller(smallest, of_segment.min_val);
     }
     if (edges < plane_entries)
       Kokkos::parallel_for(Kokkos::TeamThreadRange(member, num_planes * plane_entries), [&](int e) { tile[e] = 0; });
@@ -237,9 +236,10 @@ struct FormWeights {
     Scaling const scaling(largest);
     for (Offset s = tiles(t).segments_begin; s < tiles(t).segments_end; ++s) {
       auto const& of = segments(s);
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, of.rows * of.columns), [&](int e) {
-        store_planes(tile, num_planes, of.first_row + e / of.columns, of.first_column + e % of.columns,
-                     parameter(of, e) * scaling.of_planes());
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, of.rows * tile_size), [&](int e) {
+        if (e % tile_size < of.columns)
+          store_planes(tile, num_planes, of.first_row + e / tile_size, of.first_column + e % tile_size,
+                       parameter(of, e) * scaling.of_planes());
       });
     }
     Kokkos::single(Kokkos::PerTeam(member), [&] {
@@ -249,8 +249,10 @@ struct FormWeights {
   }
 
  private:
+  /// \param e  in rows of tile_size; 0 where the segment has fewer columns
   KOKKOS_FUNCTION float parameter(Segment const& of, int e) const {
-    return parameters(of.parameter + Offset{e / of.columns} * of.stride + e % of.columns);
+    int const row = e / tile_size, column = e % tile_size;
+    return column < of.columns ? parameters(of.parameter + Offset{row} * of.stride + column) : 0.0f;
   }
 };
 

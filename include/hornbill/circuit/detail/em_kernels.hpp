@@ -9,14 +9,18 @@
 
 namespace hornbill::circuit::detail {
 
-/// (1 - a) theta + a (flow + q / k) / (total + q).
+/// (1 - a) theta + a (flow + q / k) / (total + q), without a division for each parameter.
 struct Mixture {
-  double step_size, pseudocount, total;
-  Offset count;
+  double step_size, share, scale;
+
+  /// \param total  of flows   \param count  of parameters that may be other than 0
+  KOKKOS_FUNCTION Mixture(EmOptions const& options, double total, Offset count)
+      : step_size(options.step_size),
+        share(count > 0 ? options.pseudocount / static_cast<double>(count) : 0),
+        scale(1 / larger(total + options.pseudocount, tiny<double>)) {}
 
   KOKKOS_FUNCTION double operator()(double old, double flow) const {
-    double const target = (flow + pseudocount / static_cast<double>(count)) / (total + pseudocount);
-    return (1 - step_size) * old + step_size * target;
+    return (1 - step_size) * old + step_size * ((flow + share) * scale);
   }
 };
 
@@ -30,20 +34,25 @@ struct LearnSums {
   EmOptions options;
 
   KOKKOS_FUNCTION void operator()(Offset d, double& smallest) const {
-    Mixture mixture{options.step_size, options.pseudocount, 0, 0};
+    double total = 0;
+    Offset count = 0;
     for_each(d, [&](Offset p) {
-      mixture.total += flows(p);
-      if (!stays_zero(p)) ++mixture.count;
+      total += flows(p);
+      if (!stays_zero(parameters(p))) ++count;
     });
-    bool const stays = mixture.total < static_cast<double>(tiny<Value>) && options.pseudocount == 0;
-    for_each(d, [&](Offset p) { learn(p, stays, mixture, smallest); });
+    Mixture const mixture(options, total, count);
+    for_each(d, [&](Offset p) { learn(p, parameters(p), flows(p), total, mixture, smallest); });
   }
 
-  KOKKOS_FUNCTION void learn(Offset p, bool stays, Mixture const& mixture, double& smallest) const {
-    if (!stays && !stays_zero(p)) parameters(p) = rounded_parameter<Value>(mixture(parameters(p), flows(p)));
-    if (parameters(p) > 0) smallest = smaller(smallest, static_cast<double>(parameters(p)));
+  /// \param old  the parameter   \param total  of the distribution's flows
+  KOKKOS_FUNCTION void learn(Offset p, Value old, double flow, double total, Mixture const& mixture,
+                             double& smallest) const {
+    bool const stays = (total < static_cast<double>(tiny<Value>) && options.pseudocount == 0) || stays_zero(old);
+    Value const learnt = stays ? old : rounded_parameter<Value>(mixture(static_cast<double>(old), flow));
+    parameters(p) = learnt;
+    if (learnt > 0) smallest = smaller(smallest, static_cast<double>(learnt));
   }
-  KOKKOS_FUNCTION bool stays_zero(Offset p) const { return options.keep_zeros && parameters(p) == 0; }
+  KOKKOS_FUNCTION bool stays_zero(Value parameter) const { return options.keep_zeros && parameter == 0; }
 
  private:
   template <class Function>
@@ -53,42 +62,84 @@ struct LearnSums {
   }
 };
 
-/// The form for a GPU: a warp has a distribution.
+/// The form for a GPU: a warp has a distribution. Its lanes read many flows at a time, since each takes long, and keep
+/// those that they read last.
 template <class Value, class ExecutionSpace>
 struct LearnSumsByWarp {
   static constexpr int warps = 8, lanes = 32;  ///< of a team
+  static constexpr int kept = 16, at_a_time = lanes * kept;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   LearnSums<Value, typename ExecutionSpace::memory_space> of;
 
-  KOKKOS_FUNCTION void operator()(typename Kokkos::TeamPolicy<ExecutionSpace>::member_type const& member,
-                                  double& smallest) const {
+  KOKKOS_FUNCTION void operator()(Member const& member, double& smallest) const {
     Offset const d = Offset{member.league_rank()} * warps + member.team_rank();
     if (d >= static_cast<Offset>(of.distributions.extent(0))) return;
     auto const [begin, end] = of.distributions(d);
-    Mixture mixture{of.options.step_size, of.options.pseudocount, 0, 0};
-    for (Offset r = begin; r < end; ++r) {
-      auto const range = of.ranges(r);
-      double total = 0;
-      Offset count = range.count;
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, range.count),
-          [&](Offset i, double& sum) { sum += of.flows(range.first + i); }, total);
-      if (of.options.keep_zeros)
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(member, range.count),
-            [&](Offset i, Offset& number) { number += of.stays_zero(range.first + i) ? 0 : 1; }, count);
-      mixture.total += total;
-      mixture.count += count;
-    }
-    bool const stays = mixture.total < static_cast<double>(tiny<Value>) && of.options.pseudocount == 0;
-    for (Offset r = begin; r < end; ++r) {
-      auto const range = of.ranges(r);
-      double of_range = 1;
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, range.count),
-          [&](Offset i, double& least) { of.learn(range.first + i, stays, mixture, least); },
-          Kokkos::Min<double>(of_range));
-      smallest = smaller(smallest, of_range);
-    }
+    double flows[kept], total = 0;
+    Offset count = 0;
+    for (Offset r = begin; r < end; ++r)
+      for_each_part(of.ranges(r), [&](ParameterRange const& part) {
+        total += read_flows(member, part, flows);
+        count += of.options.keep_zeros ? count_learnt(member, part) : part.count;
+      });
+    Mixture const mixture(of.options, total, count);
+    bool const has_flows = end - begin == 1 && of.ranges(begin).count <= at_a_time;
+    for (Offset r = begin; r < end; ++r)
+      for_each_part(of.ranges(r), [&](ParameterRange const& part) {
+        if (!has_flows) read_flows(member, part, flows);
+        learn(member, part, flows, total, mixture, smallest);
+      });
+  }
+
+ private:
+  template <class Function>
+  KOKKOS_FUNCTION static void for_each_part(ParameterRange const& range, Function const& function) {
+    for (Offset first = 0; first < range.count; first += at_a_time)
+      function(ParameterRange{range.first + first, smaller<Offset>(range.count - first, at_a_time)});
+  }
+
+  /// \return their sum
+  KOKKOS_FUNCTION double read_flows(Member const& member, ParameterRange const& part, double (&flows)[kept]) const {
+    double total = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, lanes),
+        [&](int lane, double& sum) {
+          for (int k = 0; k < kept; ++k) {
+            Offset const i = lane + k * lanes;
+            flows[k] = i < part.count ? of.flows(part.first + i) : 0;
+          }
+          for (int k = 0; k < kept; ++k) sum += flows[k];
+        },
+        total);
+    return total;
+  }
+
+  /// Of parameters that are not kept at 0.
+  KOKKOS_FUNCTION Offset count_learnt(Member const& member, ParameterRange const& part) const {
+    Offset count = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, part.count),
+        [&](Offset i, Offset& number) { number += of.stays_zero(of.parameters(part.first + i)) ? 0 : 1; }, count);
+    return count;
+  }
+
+  KOKKOS_FUNCTION void learn(Member const& member, ParameterRange const& part, double const (&flows)[kept],
+                             double total, Mixture const& mixture, double& smallest) const {
+    double of_part = 1;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, lanes),
+        [&](int lane, double& least) {
+          Value old[kept];
+          for (int k = 0; k < kept; ++k) {
+            Offset const i = lane + k * lanes;
+            old[k] = i < part.count ? of.parameters(part.first + i) : Value(0);
+          }
+          for (int k = 0; k < kept; ++k)
+            if (Offset const i = lane + k * lanes; i < part.count)
+              of.learn(part.first + i, old[k], flows[k], total, mixture, least);
+        },
+        Kokkos::Min<double>(of_part));
+    smallest = smaller(smallest, of_part);
   }
 };
 

@@ -85,86 +85,118 @@ struct InputFlows {
   }
 };
 
-/// The form for a GPU: some teams have a tile, and each thread of them a node and some categories. So no two threads
-/// add to a place, and each goes through samples in their order.
+/// The form for a GPU: a team has 16 nodes of a tile, and some of their categories, whose sums are in scratch memory. A
+/// thread has a node, and every sixteenth category: no two threads add to a place, and each goes through samples in
+/// order.
 template <class Value, class MemorySpace>
 struct InputFlowsByTeam {
-  static constexpr int samples = sizeof(Value) == sizeof(float) ? 128 : 64;  ///< at a time
-  static constexpr int team_size = TileTeam::parts, groups = team_size / tile_size;
+  static constexpr int nodes = 16, groups = 16, team_size = nodes * groups, parts_of_tile = tile_size / nodes;
+  static constexpr Index categories = 256;
+  static constexpr int samples = sizeof(Value) == sizeof(float) ? 128 : 64, words = samples / 32;  ///< at a time
   struct Scratch {
-    Value flows[tile_size][samples + 1];  // so that a sample's are in different banks
+    double sums[categories][nodes];
+    Value flows[nodes][samples + 1];  // so that a sample's are in different banks
     double weights[samples];
-    Offset sums[samples];  ///< where the category's begin
-    Index parts[samples];  ///< which part adds to them; -1 where a value is missing
-    double of_nodes[groups][tile_size];
+    Index category[samples];             ///< among the team's
+    unsigned samples_of[groups][words];  ///< a bit for each that has a category of the group
+    double of_nodes[groups][nodes];
   };
   /// Inputs of one variable.
   struct Use {
-    Index row, variable, size;
+    Index row, variable;
+  };
+  /// What a team does.
+  struct Part {
+    Index first_node, num_nodes, first_category, num_categories;
   };
   InputFlows<Value, MemorySpace> of;
-  int teams = 1;  ///< of a tile
+  int slices = 1;  ///< of the categories
+  static_assert(scratch_bytes_of<Scratch> <= 46 * 1024, "Kokkos gives a team 48 KiB, some of which it needs itself");
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(Member const& member) const {
-    auto const& group = of.input_statistics(member.league_rank() / teams);
-    int const team = member.league_rank() % teams, thread = member.team_rank();
+    int const rank = member.league_rank(), thread = member.team_rank(), slice = rank % slices;
+    auto const& group = of.input_statistics(rank / slices / parts_of_tile);
+    auto const& input = of.inputs(group.distributions);
     if (!of.is_simple(group)) {
-      if (team == 0 && thread < group.size) of.add_node(group, thread);
+      if (rank % (slices * parts_of_tile) == 0 && thread < group.size) of.add_node(group, thread);
       return;
     }
-    auto& scratch = *scratch_of<Scratch>(member);
-    Index const i = thread % tile_size, part = team * groups + thread / tile_size;
-    double of_node = 0;
-    for (Offset u = group.uses_begin; u < group.uses_end; ++u) {
-      auto const& input = of.input_of(u);
-      Use const use{of.tiles(of.input_tiles(of.uses(u)).tile).row, input.variable, input.size};
-      for (Offset first = 0; first < of.num_samples; first += samples) {
-        load(member, group, use, first, scratch);
-        for (int b = 0; b < samples && i < group.size; ++b)
-          if (scratch.parts[b] == part) of.sums(scratch.sums[b] + i) += flow(scratch, i, b);
-        for (int b = thread / tile_size; team == 0 && b < samples && i < group.size; b += groups)
-          of_node += flow(scratch, i, b);
-        member.team_barrier();
-      }
-    }
-    scratch.of_nodes[thread / tile_size][i] = of_node;
-    member.team_barrier();
-    if (team != 0 || thread >= group.size) return;
-    for (int g = 1; g < groups; ++g) of_node += scratch.of_nodes[g][i];
-    of.node_sums(group.weights + group.first + i) += of_node;
+    Index const first_node = rank / slices % parts_of_tile * nodes, first_category = slice * categories;
+    Part const part{first_node, smaller<Index>(group.size - first_node, nodes), first_category,
+                    smaller(input.num_categories - first_category, categories)};
+    if (part.num_nodes <= 0 || part.num_categories <= 0) return;
+    add(member, group, input, part);
   }
 
  private:
-  KOKKOS_FUNCTION static double flow(Scratch const& scratch, Index i, int b) {
-    return scratch.weights[b] * static_cast<double>(scratch.flows[i][b]);
+  template <class Member>
+  KOKKOS_FUNCTION void add(Member const& member, InputStatistics const& group, InputPlan const& input,
+                           Part const& part) const {
+    auto& scratch = *scratch_of<Scratch>(member);
+    int const node = member.team_rank() % nodes, of_group = member.team_rank() / nodes;
+    for (Index c = of_group; c < part.num_categories; c += groups) scratch.sums[c][node] = 0;
+    double of_node = 0;
+    for (Offset u = group.uses_begin; u < group.uses_end; ++u) {
+      Use const use{of.tiles(of.input_tiles(of.uses(u)).tile).row + part.first_node, of.input_of(u).variable};
+      for (Offset first = 0; first < of.num_samples; first += samples) {
+        load(member, use, part, first, scratch);
+        for (int w = 0; w < words; ++w)
+          for (unsigned left = scratch.samples_of[of_group][w]; left != 0; left &= left - 1) {
+            int const b = w * 32 + Kokkos::countr_zero(left);
+            scratch.sums[scratch.category[b]][node] += flow(scratch, node, b);
+          }
+        for (int b = of_group; part.first_category == 0 && b < samples; b += groups) of_node += flow(scratch, node, b);
+        member.team_barrier();
+      }
+    }
+    Offset const first = group.statistics + group.first + part.first_node + node;
+    for (Index c = of_group; c < part.num_categories && node < part.num_nodes; c += groups)
+      if (double const sum = scratch.sums[c][node]; sum > 0)
+        of.sums(first + Offset{part.first_category + c} * input.size) += sum;
+    scratch.of_nodes[of_group][node] = of_node;
+    member.team_barrier();
+    if (part.first_category > 0 || member.team_rank() >= part.num_nodes) return;
+    for (int g = 1; g < groups; ++g) of_node += scratch.of_nodes[g][node];
+    of.node_sums(group.weights + group.first + part.first_node + node) += of_node;
   }
 
+  KOKKOS_FUNCTION static double flow(Scratch const& scratch, int node, int b) {
+    return scratch.weights[b] * static_cast<double>(scratch.flows[node][b]);
+  }
+
+  /// All flows are read at a time, also of nodes and samples that are not there, so that no read waits for another.
   template <class Member>
-  KOKKOS_FUNCTION void load(Member const& member, InputStatistics const& group, Use const& use, Offset first,
+  KOKKOS_FUNCTION void load(Member const& member, Use const& use, Part const& part, Offset first,
                             Scratch& scratch) const {
-    for (int b = member.team_rank(); b < samples; b += team_size) {
-      bool const is_there = first + b < of.num_samples && of.flows.is_known(first + b) != 0;
-      double const x = is_there ? of.observed.samples(use.variable * of.observed.stride + first + b) : missing;
-      auto const category = static_cast<Index>(x == x ? x : 0);
-      scratch.weights[b] = is_there ? of.unit * static_cast<double>(of.weights(first + b)) : 0.0;
-      scratch.sums[b] = group.statistics + Offset{category} * use.size + group.first;
-      scratch.parts[b] = x == x ? category % (teams * groups) : -1;
-    }
+    constexpr int at_a_time = 32, rows = team_size / at_a_time, row_steps = nodes / rows;
+    int const lane = member.team_rank() % at_a_time, row = member.team_rank() / at_a_time;
+    Value values[row_steps][words];
+    for (int r = 0; r < row_steps; ++r)
+      for (int w = 0; w < words; ++w)
+        values[r][w] = of.flows.flow(use.row + smaller<Index>(row + r * rows, part.num_nodes - 1),
+                                     smaller<Offset>(first + w * at_a_time + lane, of.num_samples - 1));
+    for (int i = member.team_rank(); i < groups * words; i += team_size) scratch.samples_of[i / words][i % words] = 0;
     member.team_barrier();
-    // some at a time are read, also of samples that are not there, so that no read waits for another
-    constexpr int at_once = 8;
-    for (int e = member.team_rank(); e < group.size * samples; e += at_once * team_size) {
-      Value values[at_once];
-      for (int k = 0; k < at_once; ++k) {
-        int const now = smaller(e + k * team_size, group.size * samples - 1);
-        values[k] = of.flows.flow(use.row + now / samples, smaller<Offset>(first + now % samples, of.num_samples - 1));
+    for (int b = member.team_rank(); b < samples; b += team_size) set_sample(use, part, first + b, b, scratch);
+    member.team_barrier();
+    for (int r = 0; r < row_steps; ++r)
+      for (int w = 0; w < words; ++w) {
+        int const b = w * at_a_time + lane;
+        scratch.flows[row + r * rows][b] = scratch.weights[b] > 0 ? values[r][w] : Value(0);
       }
-      for (int k = 0; k < at_once; ++k)
-        if (int const now = e + k * team_size; now < group.size * samples)
-          scratch.flows[now / samples][now % samples] = scratch.weights[now % samples] > 0 ? values[k] : Value(0);
-    }
     member.team_barrier();
+  }
+
+  KOKKOS_FUNCTION void set_sample(Use const& use, Part const& part, Offset sample, int b, Scratch& scratch) const {
+    bool const is_there = sample < of.num_samples && of.flows.is_known(sample) != 0;
+    double const x = is_there ? of.observed.samples(use.variable * of.observed.stride + sample) : missing;
+    scratch.weights[b] = is_there ? of.unit * static_cast<double>(of.weights(sample)) : 0.0;
+    if (!(x == x)) return;
+    Index const category = static_cast<Index>(x) - part.first_category;
+    scratch.category[b] = category;
+    if (category >= 0 && category < part.num_categories)
+      Kokkos::atomic_or(&scratch.samples_of[category % groups][b / 32], 1U << (b % 32));
   }
 };
 

@@ -41,13 +41,16 @@ struct ParameterProducts {
   Exponent const *sum_exponents, *term_exponents;  ///< [columns, stride]
   DenseParameters const* parameters;
   DenseUse const* uses;
+  DenseStrip const* strips;
   ParameterTile const* tiles;
   float const* weights;  ///< parameters of sums
   double unit;           ///< of all flows
   double* flows;
-  Index num_parameters, blocks, used_blocks;
+  unsigned* turns;  ///< [parameters] 0, and again when all is done
+  Index num_parameters, num_strips, max_uses, blocks, used_blocks;
   Offset stride;
   Index num_planes;
+  Index num_parts = 1;  ///< in which the steps of a strip are done, for kernels to choose
 };
 
 }  // namespace hornbill::circuit::detail

@@ -65,13 +65,15 @@ DenseFlowState<typename ExecutionSpace::memory_space> make_dense_flow_state(Exec
                                                                             HostDenseFlowPlan const& flow_plan,
                                                                             Index batch_size) {
   using MemorySpace = typename ExecutionSpace::memory_space;
-  using hornbill::detail::allocate;
+  using hornbill::detail::allocate, hornbill::detail::allocate_initialised;
   auto const entries =
       static_cast<std::size_t>(flow_plan.max_outputs) * static_cast<std::size_t>(stride_of(batch_size));
   return {make_columns(exec, plan, flow_plan.max_sums, batch_size, false),
           make_columns(exec, plan, flow_plan.max_terms, batch_size, false),
           allocate<Kokkos::View<float*, MemorySpace>>(exec, "hornbill::circuit::term_sums", entries * tile_size),
-          allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::term_exponents", entries)};
+          allocate<Kokkos::View<Exponent*, MemorySpace>>(exec, "hornbill::circuit::term_exponents", entries),
+          allocate_initialised<Kokkos::View<unsigned*, MemorySpace>>(
+              exec, "hornbill::circuit::turns", static_cast<std::size_t>(flow_plan.max_parameters))};
 }
 
 /// The same plan, for kernels that hold smaller numbers beside large ones than planes do.
@@ -162,12 +164,13 @@ void add_by_matrix_units(ExecutionSpace const& exec, Plan<typename ExecutionSpac
     for_each_tile(exec, "hornbill::circuit::form_terms_of_flows", group.terms_end - group.terms_begin, padded(samples),
                   FormTerms<MemorySpace>{of.in, flow_plan.dense.terms, dense.terms, of.num_samples, group.terms_begin});
     add_parameter_flows(
-        exec,
-        ParameterProducts{dense.sums.planes.data(), dense.terms.planes.data(), dense.sums.exponents.data(),
-                          dense.terms.exponents.data(), flow_plan.dense.parameters.data() + group.parameters_begin,
-                          flow_plan.dense.uses.data(), flow_plan.parameter_tiles.data(), of.in.parameters.data(), unit,
-                          flows.data(), group.parameters_end - group.parameters_begin, dense.sums.blocks,
-                          blocks_of(samples), of.flows.stride, num_planes(plan.host)});
+        exec, ParameterProducts{dense.sums.planes.data(), dense.terms.planes.data(), dense.sums.exponents.data(),
+                                dense.terms.exponents.data(),
+                                flow_plan.dense.parameters.data() + group.parameters_begin, flow_plan.dense.uses.data(),
+                                flow_plan.dense.strips.data() + group.strips_begin, flow_plan.parameter_tiles.data(),
+                                of.in.parameters.data(), unit, flows.data(), dense.turns.data(), group.num_parameters(),
+                                group.strips_end - group.strips_begin, group.max_uses, dense.sums.blocks,
+                                blocks_of(samples), of.flows.stride, num_planes(plan.host)});
   }
 }
 
