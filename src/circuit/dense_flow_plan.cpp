@@ -180,6 +180,8 @@ class DenseFlowPlanner {
            std::views::transform(&DenseUse::sum);
   }
 
+  static Index part_of(Index count, Index i, Index parts) { return static_cast<Index>(Offset{count} * i / parts); }
+
   /// Orders a group's parameters by their sums, and cuts those with the same ones into strips of about as many.
   void plan_strips(DenseGroup& group) {
     auto const first = dense_.parameters.begin() + group.parameters_begin;
@@ -193,7 +195,7 @@ class DenseFlowPlanner {
       auto const count = static_cast<Index>(end - begin), strips = (count - 1) / max_tiles_of_strip + 1;
       auto const at = static_cast<Index>(begin - first);
       for (Index s = 0; s < strips; ++s)
-        dense_.strips.push_back({at + count * s / strips, at + count * (s + 1) / strips});
+        dense_.strips.push_back({at + part_of(count, s, strips), at + part_of(count, s + 1, strips)});
       group.max_uses = std::max(group.max_uses, static_cast<Index>(begin->uses_end - begin->uses_begin));
       begin = end;
     }

@@ -106,6 +106,9 @@ std::size_t bytes_of_flows(HostPlan const& plan, HostFlowPlan const& flow_plan) 
 }
 
 Offset soft_categories(HostPlan const& plan, Samples const& samples) {
+  if (samples.num_variables != plan.num_variables)
+    throw ShapeError("variables of samples", static_cast<std::size_t>(plan.num_variables),
+                     static_cast<std::size_t>(samples.num_variables));
   Offset result = 0;
   for (auto const& soft : samples.soft) result += plan.variable_categories[static_cast<std::size_t>(soft.variable)];
   return result;
@@ -203,7 +206,8 @@ void require_room(Index batch_size, std::size_t available, BytesOf const& bytes_
   auto const needed = bytes_of(batch_size);
   if (needed <= available) return;
   auto const smallest = bytes_of(1);
-  auto const message = fmt::format("a batch of {} needs {} bytes, and {} are there", batch_size, needed, available);
+  auto const message = fmt::format("a batch of {} {} needs {} bytes, and {} are there", batch_size,
+                                   batch_size == 1 ? "sample" : "samples", needed, available);
   if (smallest > available) throw CapacityError(fmt::format("{}; even one sample needs {}", message, smallest));
   Index fitting = 1, refused = batch_size;
   while (refused - fitting > 1) {

@@ -108,7 +108,7 @@ json describe_plan(circuit::Circuit const& circuit, CircuitRun const& run) {
         {"batch_size", run.batch_size},
         {"plan",
          {{"seconds", plan.elapsed_seconds},
-          {"layers", plan.layers.size()},
+          {"layers", laid_out.layers.size()},
           {"groups", plan.groups.size()},
           {"tiles", plan.tiles.size()},
           {"terms", plan.terms.size()},

@@ -136,7 +136,7 @@ class Circuit(CommandLine):
                     needed = {batch: self.json("info", "hmm.h5", "--batch", batch, "--precision", precision)[part]["bytes_at_peak"] for batch in (1, 192, 300)}
                     self.assertEqual(self.json(*given, "--memory", str(needed[300]))["samples"], 300)
                     refusal = run("circuit", *given, "--memory", str(needed[300] - 1), code=6)[1]
-                    self.assertIn(f"a batch of 300 needs {needed[300]} bytes, and {needed[300] - 1} are there; a batch size of ", refusal)
+                    self.assertIn(f"a batch of 300 samples needs {needed[300]} bytes, and {needed[300] - 1} are there; a batch size of ", refusal)
                     fitting = int(refusal.split("a batch size of ")[1].split()[0])
                     self.assertEqual(self.json(*given, "--memory", str(needed[300] - 1), "--batch", fitting)["samples"], 300)
                     run("circuit", *given, "--memory", str(needed[300] - 1), "--batch", fitting + 1, code=6)

@@ -11,9 +11,9 @@
 namespace hornbill::cuda {
 
 /// A unit of work is a part of the steps of a strip, tiles of parameters between the same sums and some terms; a step
-/// is 64 samples of a use. A block, one for each multiprocessor, does units one behind the other. Each tile has four
-/// warps, which multiply and add, and one that says how samples are scaled; another warp copies what comes next into
-/// stages of shared memory.
+/// is 64 samples of a use. A block does units one behind the other, if strips have one part each; else it has one. Each
+/// tile has four warps, which multiply and add, and one that says how samples are scaled; another warp copies what
+/// comes next into stages of shared memory.
 ///
 /// Numbers of a sample have powers of 2 of their own, and samples are summed over. So values of terms are multiplied by
 /// them on their way to registers, in half precision: by at most 1, relative to the largest of the step. Samples that
@@ -99,7 +99,7 @@ struct FlowsByWarpgroup {
             steps * (part + 1) / of.num_parts};
   }
 
-  /// Calls function(unit) for each that the block does: all parts 0 first, so that no unit waits for a later one.
+  /// Calls function(unit) for each that the block does: all parts 0 first, so that parts wait for earlier blocks alone.
   template <class Function>
   __device__ void for_each_unit(Function const& function) const {
     Offset const end = Offset{of.num_strips} * of.num_parts;

@@ -96,7 +96,10 @@ template <int planes>
 void choose_flows(cudaStream_t stream, ParameterProducts of) {
   using Flows = hornbill::cuda::FlowsByWarpgroup<planes, planes == 1 ? 6 : 3>;
   of.num_parts = parts_of_strips(of);
-  auto const blocks = std::min(Offset{of.num_strips} * of.num_parts, num_multiprocessors());
+  auto const units = Offset{of.num_strips} * of.num_parts;
+  // a part waits for the one before: its block must have been started earlier, so that none waits for one that cannot
+  // be
+  auto const blocks = of.num_parts > 1 ? units : std::min(units, num_multiprocessors());
   launch(hornbill::cuda::flows_by_warpgroup<Flows>, grid(static_cast<Index>(blocks), 1), Flows::threads,
          Flows::shared_bytes, stream, of);
 }

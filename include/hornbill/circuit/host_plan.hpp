@@ -95,14 +95,15 @@ struct Layer {
   Index begin, end;  ///< in product_tiles or sum_tiles
 };
 
-/// Sum tiles of a layer that have about as many terms, those of the layer's largest group first.
+/// Sum tiles of a layer that have about as many terms. Of a layer's groups that of most terms comes first.
 struct SumGroup {
   Index begin, end;  ///< in sum_tiles
   Index fan_in;      ///< most terms of a tile
   Offset terms;      ///< of each tile, added
   Offset edges;      ///< from these
 
-  /// Tiles of edges that all would have more, if each had as many terms as the first. No kernel makes these up.
+  /// Tiles of edges that all would have more, if each had as many terms as the one that has most. No kernel makes these
+  /// up.
   Offset padding() const { return Offset{end - begin} * fan_in - terms; }
 };
 

@@ -53,7 +53,7 @@ extern template void require_fit<float>(Circuit const&, HostPlan const&, HostFlo
 extern template void require_fit<double>(Circuit const&, HostPlan const&, HostFlowPlan const&, TrainingOptions const&,
                                          Offset);
 
-/// Categories of variables that samples have likelihoods of.
+/// Categories of variables that samples have likelihoods of.   \throws ShapeError of samples of other variables
 Offset soft_categories(HostPlan const& plan, Samples const& samples);
 
 }  // namespace hornbill::circuit

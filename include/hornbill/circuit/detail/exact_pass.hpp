@@ -54,6 +54,7 @@ class ExactPass {
   void run(Samples const& samples, std::vector<Offset> const& now) {
     nodes_.num_samples = std::ssize(now);
     auto const [rows, offsets, likelihoods] = by_variable(plan_, samples, now, nodes_.num_samples);
+    nodes_.observed = {};  // its memory goes before there is other
     nodes_.observed = {view("samples", rows), view("soft_offsets", offsets), view("soft", likelihoods),
                        nodes_.num_samples};
     for (auto const& vector : circuit_.vectors) {
