@@ -16,7 +16,7 @@ using circuit::InputKind, circuit::MatrixUnits, circuit::MemoryEstimate, circuit
 
 namespace {
 
-constexpr Index steps = 24, states = 128;
+constexpr Index steps = 8, states = 128;
 
 test::RandomCircuit chain() {
   test::RandomCircuit made{make_circuit(circuit::HiddenMarkovModel{steps, states, {InputKind::categorical, 2}}), {}};
@@ -58,13 +58,13 @@ Samples with_likelihoods(Samples samples) {
 
 TEST_CASE_TEMPLATE("circuit memory: an evaluation takes what was promised", T, HORNBILL_TEST_CELLS) {
   using Value = typename T::Value;
-  constexpr Index batch = 200;
+  constexpr Index batch = 130;
   for (auto const units : {MatrixUnits::never, MatrixUnits::always})
     for (auto const planes : {circuit::Planes::one, circuit::Planes::two})
       for (bool const is_small : {false, true}) {
         auto const made = is_small ? chain_of_small_values<Value>() : chain();
         auto const plan = circuit::make_plan(made.circuit, {.matrix_units = units, .planes = planes});
-        auto const samples = is_small ? ones(2 * batch) : with_likelihoods(ones(2 * batch));
+        auto const samples = is_small ? ones(batch + 40) : with_likelihoods(ones(batch + 40));
         auto const bytes = circuit::estimate<Value>(made.circuit, circuit::lay_out<typename T::Exec>(plan), batch,
                                                     circuit::soft_categories(plan, samples));
         INFO("small values: ", is_small);
@@ -75,11 +75,11 @@ TEST_CASE_TEMPLATE("circuit memory: an evaluation takes what was promised", T, H
           found = circuit::log_likelihoods<Value>(typename T::Exec(), made.circuit, plan, made.parameters, samples,
                                                   options);
         });
-        CHECK(found.recomputed == (is_small ? 2 * batch : 0));
+        CHECK(found.recomputed == (is_small ? batch + 40 : 0));
         options.max_bytes = bytes.peak - 1;
         CHECK_THROWS_WITH_AS(
             circuit::log_likelihoods<Value>(typename T::Exec(), made.circuit, plan, made.parameters, samples, options),
-            doctest::Contains("a batch size of 192 fits"), CapacityError);
+            doctest::Contains("a batch size of 128 fits"), CapacityError);
       }
 }
 
